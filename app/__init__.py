@@ -1,0 +1,1 @@
+"""odf-node: the repository server built on `odf_core`."""
