@@ -22,6 +22,9 @@ class Limits(BaseModel):
     small_message_bytes: int = Field(
         4 * MiB, gt=0, description="Largest WebSocket message at a point where no block archive is due."
     )
+    objects_message_bytes: int = Field(
+        24 * MiB, gt=0, description="Largest WebSocket message at a point where a list of objects is due."
+    )
     block_bytes: int = Field(8 * MiB, gt=0, description="Largest metadata block.")
     archive_compressed_bytes: int = Field(
         20 * MiB, gt=0, description="Largest compressed archive of blocks in one message."
@@ -42,3 +45,7 @@ class Limits(BaseModel):
         100_000, gt=0, description="Most objects in one transfer request."
     )
     http_body_bytes: int = Field(1 * MiB, gt=0, description="Largest JSON body of an HTTP request or answer.")
+    slice_footer_bytes: int = Field(16 * MiB, gt=0, description="Largest footer of a Parquet file.")
+    slice_columns: int = Field(4096, gt=0, description="Most (leaf) columns of a Parquet file.")
+    slice_row_groups: int = Field(32_768, gt=0, description="Most row groups of a Parquet file.")
+    slice_rows: int = Field(2_000_000_000, gt=0, description="Most rows of a Parquet file.")

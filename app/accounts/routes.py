@@ -1,0 +1,59 @@
+"""Who am I, and is my token good (wire.md 6.2, 6.3)."""
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Response
+from pydantic import BaseModel, Field
+from starlette.requests import HTTPConnection
+
+from app.accounts.authentication import authenticate
+from app.accounts.errors import Unauthenticated
+from app.accounts.model import Caller
+from app.http import Node, node_context
+from app.routing import ErrorBody, readable
+
+router = APIRouter(tags=["accounts"])
+
+
+async def current_caller(connection: HTTPConnection) -> Caller:
+    """The caller of a request or WebSocket handshake; raises `MalformedAuthorization`."""
+    return await authenticate(node_context(connection).engine, connection.headers.get("authorization"))
+
+
+CurrentCaller = Annotated[Caller, Depends(current_caller)]
+
+
+class OwnAccount(BaseModel):
+    """The account that a token belongs to."""
+
+    id: str = Field(description="DID of the account.")
+    account_name: str = Field(alias="accountName")
+
+
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"model": ErrorBody, "description": "The Authorization header is malformed"},
+    401: {"model": ErrorBody, "description": "No token, or one that is not valid"},
+    503: {"model": ErrorBody, "description": "The database does not answer"},
+}
+
+
+@readable(router, "/accounts/me", summary="The caller's own account", responses=REFUSALS)
+async def read_own_account(node: Node, caller: CurrentCaller) -> OwnAccount:
+    if caller.account is None and not node.settings.accounts.anonymous_read:
+        caller.require_reader(anonymous_read=False)
+    account = caller.require_account()
+    return OwnAccount(id=account.did, accountName=account.name)
+
+
+@readable(
+    router,
+    "/platform/token/validate",
+    summary="Whether the token is valid",
+    responses={200: {"description": "The token is valid", "content": {}}, **REFUSALS},
+    response_class=Response,
+)
+async def validate_token(caller: CurrentCaller) -> Response:
+    # A client of the deployed dialect panics at any status but 200, 400 and 401 (wire.md 6.2).
+    if caller.account is None:
+        raise Unauthenticated(caller.refusal or "No authentication token provided")
+    return Response(status_code=200)

@@ -1,0 +1,56 @@
+"""Values of datasets."""
+
+import enum
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from odf_core.identity import AccountName, DatasetAlias, DatasetId, DatasetName, Multihash
+
+
+class Action(enum.Enum):
+    """What a caller wants of a dataset."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetAddress:
+    """Where a dataset is asked for; in a single-tenant node the account is the default one."""
+
+    account: AccountName
+    name: DatasetName
+
+    @property
+    def alias(self) -> DatasetAlias:
+        return DatasetAlias(self.account, self.name)
+
+    def __str__(self) -> str:
+        return f"{self.account}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetInfo:
+    """A dataset with its committed head."""
+
+    pk: int
+    id: DatasetId
+    owner_id: UUID
+    owner_name: str
+    owner_did: str
+    name: str
+    visibility: str
+    kind: str
+    head: Multihash
+    head_sequence_number: int
+    created_at: datetime
+    updated_at: datetime
+
+    @property
+    def is_public(self) -> bool:
+        return self.visibility == "public"
+
+    @property
+    def alias(self) -> DatasetAlias:
+        return DatasetAlias(AccountName(self.owner_name), DatasetName(self.name))

@@ -1,0 +1,113 @@
+"""Reading the index of datasets. A dataset without a committed head does not exist for any reader."""
+
+from sqlalchemy import Select, func, select
+from sqlalchemy.engine import Row
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.accounts.model import Caller
+from app.accounts.tables import Account
+from app.context import NodeContext
+from app.datasets.access import authorize
+from app.datasets.model import Action, DatasetAddress, DatasetInfo
+from app.datasets.tables import Block, Dataset, Ref, StoredObject
+from odf_core.identity import DatasetId, Multihash, ObjectKind
+
+HEAD = "head"
+
+
+def _datasets() -> Select[tuple[object, ...]]:
+    """One row per dataset that has a head."""
+    statement: Select[tuple[object, ...]] = (
+        select(
+            Dataset.id,
+            Dataset.dataset_id,
+            Dataset.owner_id,
+            Account.name.label("owner_name"),
+            Account.did.label("owner_did"),
+            Dataset.name,
+            Dataset.visibility,
+            Dataset.kind,
+            Ref.block_hash,
+            Ref.sequence_number,
+            Dataset.created_at,
+            Dataset.updated_at,
+        )
+        .join(Account, Account.id == Dataset.owner_id)
+        .join(Ref, (Ref.dataset_pk == Dataset.id) & (Ref.name == HEAD))
+    )
+    return statement
+
+
+def _info(row: Row[tuple[object, ...]]) -> DatasetInfo:
+    return DatasetInfo(
+        pk=row.id,
+        id=DatasetId.parse(f"did:odf:{row.dataset_id}"),
+        owner_id=row.owner_id,
+        owner_name=row.owner_name,
+        owner_did=row.owner_did,
+        name=row.name,
+        visibility=row.visibility,
+        kind=row.kind,
+        head=Multihash.from_bytes(row.block_hash),
+        head_sequence_number=row.sequence_number,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )
+
+
+async def find_dataset(conn: AsyncConnection, address: DatasetAddress) -> DatasetInfo | None:
+    """The dataset of this name, in any case of its letters."""
+    found = await conn.execute(
+        _datasets().where(
+            func.lower(Account.name) == address.account.folded, func.lower(Dataset.name) == address.name.folded
+        )
+    )
+    row = found.one_or_none()
+    return None if row is None else _info(row)
+
+
+async def find_dataset_by_id(conn: AsyncConnection, dataset_id: DatasetId) -> DatasetInfo | None:
+    """The dataset of this id."""
+    found = await conn.execute(_datasets().where(Dataset.dataset_id == dataset_id.multibase))
+    row = found.one_or_none()
+    return None if row is None else _info(row)
+
+
+async def list_datasets(conn: AsyncConnection) -> list[DatasetInfo]:
+    """All datasets, by owner and name."""
+    rows = await conn.execute(_datasets().order_by(func.lower(Account.name), func.lower(Dataset.name)))
+    return [_info(row) for row in rows]
+
+
+async def open_dataset(
+    conn: AsyncConnection, node: NodeContext, caller: Caller, address: DatasetAddress, action: Action
+) -> DatasetInfo:
+    """The addressed dataset for this caller, in the order of the deployed layers (wire.md 1.2).
+
+    Raises `TokenRefused`, `AnonymousRestricted`, `DatasetNotFound`, `DatasetForbidden`. A refused
+    token is told before the name is looked up, so that the answer says nothing about the name.
+    """
+    caller.require_reader(anonymous_read=node.settings.accounts.anonymous_read)
+    return authorize(caller, await find_dataset(conn, address), action)
+
+
+async def read_block(conn: AsyncConnection, dataset: DatasetInfo, block: Multihash) -> bytes | None:
+    """The stored bytes of a block, as they came; also of one that a forced push replaced."""
+    found = await conn.execute(
+        select(Block.data).where(Block.dataset_pk == dataset.pk, Block.hash == block.to_bytes())
+    )
+    return found.scalar_one_or_none()
+
+
+async def object_size(
+    conn: AsyncConnection, dataset: DatasetInfo, kind: ObjectKind, object_hash: Multihash
+) -> int | None:
+    """Size in bytes of an admitted object; None where the dataset has none of this hash."""
+    found = await conn.execute(
+        select(StoredObject.size).where(
+            StoredObject.dataset_id == dataset.id.multibase,
+            StoredObject.kind == kind.value,
+            StoredObject.hash == object_hash.to_bytes(),
+        )
+    )
+    return found.scalar_one_or_none()

@@ -1,0 +1,13 @@
+"""All tables in one place, so that migrations see each of them."""
+
+from sqlalchemy import MetaData
+
+from app.accounts import tables as accounts
+from app.database import Base
+from app.datasets import tables as datasets
+from app.transfer import tables as transfer
+
+DOMAINS = (accounts, datasets, transfer)
+
+metadata: MetaData = Base.metadata
+"""What the database should look like."""

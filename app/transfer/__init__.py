@@ -1,0 +1,1 @@
+"""The Smart Transfer Protocol of the node: handshake, sessions, admission, commit."""

@@ -1,0 +1,1 @@
+"""The canonical FlatBuffers codec, made from the model's declarations (metadata.md 2)."""

@@ -1,0 +1,1 @@
+"""Manifests: metadata as YAML and JSON (metadata.md 5)."""

@@ -1,0 +1,208 @@
+"""HTTP as the client uses it: a pool of connections, statuses turned into errors, tries with back-off.
+
+urllib3 and its exceptions stay behind this module.
+"""
+
+import random
+import time
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+import urllib3
+from urllib3.exceptions import HTTPError, LocationValueError
+from urllib3.util import Retry, Timeout
+
+from odf_core.errors import OdfError
+from odf_core.transfer.client.answers import RETRIED_STATUSES, refusal, retry_after
+from odf_core.transfer.client.errors import RemoteUnavailable, UnexpectedAnswer
+from odf_core.transfer.client.options import TransferOptions
+from odf_core.transfer.client.progress import SILENT, Progress
+
+T = TypeVar("T")
+
+USER_AGENT = "odf-node-client"
+VERSION_HEADER = ("x-odf-smtp-version", "1")
+_REDIRECTS = 5
+_READ_ERRORS = (HTTPError, OSError)
+
+
+class Answer:
+    """An HTTP answer whose body is still to be read; a context manager.
+
+    Leaving it early ends the connection; a body that was read to its end keeps it for the next request.
+    """
+
+    def __init__(self, response: urllib3.BaseHTTPResponse, url: str) -> None:
+        self._response = response
+        self.url = url
+        self.status: int = response.status
+        self.headers: Mapping[str, str] = response.headers
+
+    def __enter__(self) -> "Answer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._response.close()
+
+    def read(self, size: int) -> bytes:
+        """Up to `size` bytes of the body as sent, b"" at its end; raises `RemoteUnavailable` if cut off."""
+        try:
+            return self._response.read(size, decode_content=False)
+        except _READ_ERRORS as error:
+            raise RemoteUnavailable(
+                f"{origin_of(self.url)} broke off in the middle of an answer.", objects=[shown_url(self.url)]
+            ) from error
+
+    def read_text(self, max_bytes: int) -> bytes:
+        """The whole body, content encodings undone; raises `UnexpectedAnswer` past `max_bytes`."""
+        try:
+            body = self._response.read(max_bytes + 1, decode_content=True)
+        except _READ_ERRORS as error:
+            raise RemoteUnavailable(
+                f"{origin_of(self.url)} broke off in the middle of an answer.", objects=[shown_url(self.url)]
+            ) from error
+        if len(body) > max_bytes:
+            raise UnexpectedAnswer(
+                f"{origin_of(self.url)} answered with more than {max_bytes} bytes where a short text is due.",
+                objects=[shown_url(self.url)],
+            )
+        return body
+
+
+class Http:
+    """A pool of connections, safe to use from many threads."""
+
+    def __init__(self, options: TransferOptions, progress: Progress = SILENT) -> None:
+        self.options = options
+        self._progress = progress
+        self._pool = urllib3.PoolManager(
+            num_pools=16,
+            maxsize=max(options.parallelism, options.simple_parallelism),
+            blocksize=options.chunk_bytes,
+            timeout=Timeout(connect=options.connect_timeout, read=options.read_timeout),
+            headers={"User-Agent": USER_AGENT},
+        )
+
+    def close(self) -> None:
+        """Close the pooled connections."""
+        self._pool.clear()
+
+    def __enter__(self) -> "Http":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def open(
+        self, method: str, url: str, headers: Mapping[str, str] | None = None, body: object = None
+    ) -> Answer:
+        """One request, its answer of any status; redirects are followed when reading.
+
+        Raises `RemoteUnavailable` without an answer, `UnexpectedAnswer` for a URL that is none.
+        """
+        if not url.lower().startswith(("http://", "https://")):
+            raise UnexpectedAnswer(f"{shown_url(url)} is no address for HTTP.", objects=[shown_url(url)])
+        follow = method in {"GET", "HEAD"}
+        retries = Retry(
+            total=None, connect=0, read=0, status=0, other=0, redirect=_REDIRECTS if follow else False
+        )
+        try:
+            response = self._pool.request(
+                method,
+                url,
+                headers={"User-Agent": USER_AGENT, **(headers or {})},
+                body=body,  # type: ignore[arg-type]
+                redirect=follow,
+                retries=retries,
+                preload_content=False,
+                decode_content=False,
+            )
+        except (LocationValueError, ValueError) as error:
+            raise UnexpectedAnswer(
+                f"{shown_url(url)} or its headers cannot be sent as an HTTP request.",
+                objects=[shown_url(url)],
+            ) from error
+        except (HTTPError, OSError) as error:
+            raise RemoteUnavailable(
+                f"{origin_of(url)} does not answer ({_reason(error)}).", objects=[shown_url(url)]
+            ) from error
+        return Answer(response, url)
+
+    def get_text(
+        self,
+        url: str,
+        headers: Mapping[str, str] | None = None,
+        *,
+        max_bytes: int | None = None,
+        missing: Callable[[str], OdfError] | None = None,
+    ) -> bytes:
+        """The body of a 200, tried again while the peer is unavailable.
+
+        Raises what `missing` makes on 404, else the error of the status (`answers.refusal`).
+        """
+        limit = self.options.limits.http_body_bytes if max_bytes is None else max_bytes
+
+        def attempt() -> bytes:
+            with self.open("GET", url, headers) as answer:
+                if answer.status == 200:
+                    return answer.read_text(limit)
+                if answer.status == 404 and missing is not None:
+                    raise missing(url)
+                body = answer.read_text(self.options.limits.http_body_bytes)
+                raise refusal(answer.status, answer.headers, body, shown_url(url))
+
+        return self.retrying(attempt)
+
+    def retrying(self, attempt: Callable[[], T]) -> T:
+        """The result of `attempt`, repeated with back-off while it raises `RemoteUnavailable`."""
+        for number in range(1, self.options.attempts + 1):
+            try:
+                return attempt()
+            except RemoteUnavailable as error:
+                if number == self.options.attempts:
+                    raise
+                self.pause(number, error)
+        raise AssertionError("attempts is positive")
+
+    def pause(self, number: int, error: OdfError) -> None:
+        """Wait after the failed try `number` (from 1), longer each time, as the peer asks at least."""
+        backoff = self.options.backoff * 2 ** (number - 1) * random.uniform(0.8, 1.2)  # noqa: S311
+        asked = error.extras.get("retryAfter") or 0.0
+        wait = min(max(backoff, asked), self.options.backoff_most)
+        self._progress.note(f"{error.message} Trying again in {wait:.1f} s.")
+        time.sleep(wait)
+
+
+def unavailable(answer: Answer) -> RemoteUnavailable | None:
+    """The error of a status that may pass if tried again, None for any other status."""
+    if answer.status not in RETRIED_STATUSES:
+        return None
+    return RemoteUnavailable(
+        f"{origin_of(answer.url)} answered {answer.status}.",
+        objects=[shown_url(answer.url)],
+        extras={"status": answer.status, "retryAfter": retry_after(answer.headers)},
+    )
+
+
+def origin_of(url: str) -> str:
+    """`scheme://host[:port]` of a URL, for messages and for looking up tokens; lower case."""
+    parts = urlsplit(url)
+    host = (parts.hostname or "").lower()
+    host = f"[{host}]" if ":" in host else host
+    try:
+        port = f":{parts.port}" if parts.port is not None else ""
+    except ValueError:
+        port = ""
+    return f"{parts.scheme.lower()}://{host}{port}"
+
+
+def shown_url(url: str) -> str:
+    """A URL as it may stand in a message or log: without its query, which may hold a signature."""
+    return url.partition("?")[0]
+
+
+def _reason(error: Exception) -> str:
+    """A few words on why a connection failed, without addresses of objects in memory."""
+    text = str(getattr(error, "reason", None) or error)
+    return text.rsplit(": ", 1)[-1].strip().rstrip(".") or type(error).__name__

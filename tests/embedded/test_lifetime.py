@@ -1,0 +1,158 @@
+"""Children live and die with the node, and come back when they die alone."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from app.embedded import EmbeddedServices
+from tests.embedded.tools import (
+    NODE_PROCESS,
+    REPOSITORY,
+    connect,
+    node_process,
+    processes_naming,
+    s3_client,
+    wait_until,
+)
+
+TIES = ["exec", "pipe"] if sys.platform == "linux" else ["pipe"]
+IS_ROOT = os.geteuid() == 0
+
+
+@pytest.mark.parametrize("tie", TIES)
+def test_a_killed_node_takes_its_children_with_it_and_loses_nothing(tmp_path: Path, tie: str) -> None:
+    with node_process(tmp_path, tie) as node:
+        with connect(node.facts["url"]) as connection:
+            connection.execute("CREATE TABLE kept AS SELECT 7 AS n")
+        assert len(processes_naming(tmp_path)) >= 2
+        node.process.kill()
+    wait_until(lambda: processes_naming(tmp_path) == {}, "the children of the killed node end")
+    with EmbeddedServices(tmp_path) as services:
+        assert services.s3.endpoint == node.facts["port"]
+        with connect(services.database_url) as connection:
+            assert connection.execute("SELECT n FROM kept").fetchall() == [(7,)]
+
+
+def test_a_node_can_start_while_its_former_life_is_still_dying(tmp_path: Path) -> None:
+    for _ in range(3):
+        with node_process(tmp_path) as node:
+            assert "error" not in node.facts
+            node.process.kill()
+            node.process.wait()
+            with node_process(tmp_path) as heir:
+                assert "error" not in heir.facts
+                assert heir.facts["port"] == node.facts["port"]
+                heir.finish()
+
+
+@pytest.mark.parametrize("tie", TIES)
+def test_an_interrupt_stops_the_children_in_order(tmp_path: Path, tie: str) -> None:
+    with node_process(tmp_path, tie) as node:
+        node.process.send_signal(signal.SIGINT)
+        assert node.finish() == "stopped\n"
+    assert processes_naming(tmp_path) == {}
+    assert not (tmp_path / "unclean").exists()
+    assert "database system is shut down" in (tmp_path / "logs" / "postgres.log").read_text()
+
+
+@pytest.mark.parametrize("tie", TIES)
+@pytest.mark.parametrize("name", ["postgres", "rclone"])
+def test_a_child_that_dies_is_started_again_behind_the_same_address(
+    tmp_path: Path, tie: str, name: str
+) -> None:
+    with EmbeddedServices(tmp_path, tie=tie) as services:  # type: ignore[arg-type]
+        client, before = s3_client(services), services.pids()
+        client.put_object(Bucket=services.s3.bucket, Key="k", Body=b"kept")
+        os.kill(before[name], signal.SIGKILL)
+        wait_until(lambda: services.restarts >= 1 and services.is_healthy(), f"{name} is back")
+        after = services.pids()
+        assert {key for key in before if before[key] != after[key]} == {name}
+        assert client.get_object(Bucket=services.s3.bucket, Key="k")["Body"].read() == b"kept"
+        with connect(services.database_url) as connection:
+            connection.execute("SELECT 1")
+    assert services.failure is None
+    assert processes_naming(tmp_path) == {}
+
+
+def test_requests_wait_while_the_s3_server_is_away(tmp_path: Path) -> None:
+    """The socket is the node's: nobody is refused between the two lives of the server."""
+    with EmbeddedServices(tmp_path, durable=False) as services:
+        client = s3_client(services)
+        for round_ in range(3):
+            os.kill(services.pids()["rclone"], signal.SIGKILL)
+            client.put_object(Bucket=services.s3.bucket, Key=f"k{round_}", Body=b"x" * 1000)
+            wait_until(lambda: services.restarts > round_ and services.is_healthy(), "rclone is back")  # noqa: B023
+
+
+def test_leavings_of_cut_uploads_are_swept_after_a_crash_only(tmp_path: Path) -> None:
+    folder = tmp_path / "s3" / "odf-node" / "deep"
+    with node_process(tmp_path) as node:
+        node.process.kill()
+    folder.mkdir()
+    (folder / ".rclone_temp_put_1").write_bytes(b"half")
+    (folder / "whole").write_bytes(b"whole")
+    with EmbeddedServices(tmp_path, durable=False):
+        assert sorted(item.name for item in folder.iterdir()) == ["whole"]
+
+
+def test_a_pid_file_that_names_a_stranger(tmp_path: Path) -> None:
+    """After a reboot, or in a container, the pid belongs to somebody else: PostgreSQL would give up."""
+    with EmbeddedServices(tmp_path, durable=False):
+        lines = (tmp_path / "postgres" / "postmaster.pid").read_text().splitlines()
+    stranger = subprocess.Popen(["sleep", "1000"])
+    try:
+        (tmp_path / "postgres" / "postmaster.pid").write_text(
+            "\n".join([str(stranger.pid), *lines[1:]]) + "\n"
+        )
+        with EmbeddedServices(tmp_path, durable=False) as services:
+            assert services.is_healthy()
+        assert stranger.poll() is None
+    finally:
+        stranger.kill()
+        stranger.wait()
+
+
+def test_servers_that_outlived_their_node_are_ended_first(tmp_path: Path) -> None:
+    with node_process(tmp_path, "pipe") as node:
+        os.kill(node.process.pid, signal.SIGSTOP)  # so that it cannot start them again
+        stranded = [
+            pid for pid, command in processes_naming(tmp_path).items() if "bin/postgres -D" in command
+        ]
+        os.kill(node.facts["pids"]["postgres"], signal.SIGKILL)  # its watcher, not the server
+        node.process.kill()
+    assert any(command for command in processes_naming(tmp_path).values() if "postgres" in command), stranded
+    with EmbeddedServices(tmp_path, durable=False) as services:
+        wait_until(lambda: not set(stranded) & set(processes_naming(tmp_path)), "the stranded server ends")
+        with connect(services.database_url) as connection:
+            connection.execute("SELECT 1")
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="the whole suite runs as a plain user then")
+def test_a_plain_user_can_run_it() -> None:
+    folder = Path(tempfile.mkdtemp())
+    os.chown(folder, 65534, 65534)
+    try:
+        subprocess.run([sys.executable, "-c", f"open({str(NODE_PROCESS)!r})"], user=65534, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("this Python or this checkout lies where other users have no way in")
+    with node_process(folder / "data", user=65534, group=65534, extra_groups=[]) as node:
+        assert "error" not in node.facts, node.facts
+        assert node.finish() == "stopped\n"
+    subprocess.run(["rm", "-r", str(folder)], check=True)
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="about root")
+def test_root_without_user_namespaces_gets_a_sentence(tmp_path: Path) -> None:
+    script = f'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@" {NODE_PROCESS} {tmp_path} exec'
+    command = ["unshare", "--user", "--map-root-user", "sh", "-c", script, "sh", sys.executable]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False, input="")
+    if "unshare" in done.stderr or not done.stdout:
+        pytest.skip(f"this machine cannot show it: {done.stderr[-200:]}")
+    assert "embedded_root_refused" in done.stdout
+    assert processes_naming(tmp_path) == {}
