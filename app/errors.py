@@ -45,6 +45,8 @@ STATUS_BY_CODE: Mapping[str, int] = {
     "anonymous_restricted": 401,
     "method_not_allowed": 405,
     "range_not_satisfiable": 416,
+    "store_access_denied": 503,  # the node's own credentials, no fault of the caller
+    "stored_object_changed": 500,
     "token_refused": 401,
     "unauthenticated": 401,
 }
@@ -68,7 +70,11 @@ PLAIN_BY_CODE: Mapping[str, Plain] = {
     "invalid_dataset_address": Plain.EMPTY,
     "invalid_hash_in_path": Plain.TEXT,
     "malformed_authorization": Plain.TEXT,
+    "foreign_account": Plain.MESSAGE,
     "path_not_found": Plain.TEXT,
+    "protocol_version_missing": Plain.TEXT,
+    "protocol_version_unreadable": Plain.TEXT,
+    "protocol_version_unsupported": Plain.MESSAGE,
     "token_refused": Plain.TEXT,
     "unauthenticated": Plain.MESSAGE,
 }
@@ -144,7 +150,7 @@ def install(app: FastAPI) -> None:
         return response
 
     for kind in (OdfError, HTTPException, RequestValidationError):
-        app.add_exception_handler(kind, answer)  # type: ignore[arg-type]
+        app.add_exception_handler(kind, answer)
 
 
 def _known(error: Exception) -> OdfError:

@@ -51,7 +51,9 @@ async def _caller_of(conn: AsyncConnection, token: PersonalToken, now: datetime)
         AccessToken.revoked_at,
         *Account.__table__.columns,
     )
-    found = await conn.execute(select(*columns).join_from(AccessToken, Account).where(AccessToken.id == token.id))
+    found = await conn.execute(
+        select(*columns).join_from(AccessToken, Account).where(AccessToken.id == token.id)
+    )
     row = found.one_or_none()
     # Compared in constant time, and also where there is no such token.
     matches = hmac.compare_digest(token.secret_hash, bytes(32) if row is None else row.token_hash)

@@ -117,7 +117,9 @@ async def create_token(
             .returning(AccessToken.created_at)
         )
         created_at = (await conn.execute(statement)).scalar_one()
-    return NewToken(TokenInfo(token.id, account.name, token_name, created_at, expires_at, None, None), token.text)
+    return NewToken(
+        TokenInfo(token.id, account.name, token_name, created_at, expires_at, None, None), token.text
+    )
 
 
 async def list_tokens(engine: AsyncEngine, account_name: str) -> list[TokenInfo]:

@@ -51,7 +51,9 @@ _NOT_FOUND: dict[int | str, dict[str, Any]] = {
 }
 
 
-@readable(router, "/datasets/{dataset_id}", summary="A dataset by its id", responses={**REFUSALS, **_NOT_FOUND})
+@readable(
+    router, "/datasets/{dataset_id}", summary="A dataset by its id", responses={**REFUSALS, **_NOT_FOUND}
+)
 async def read_dataset_by_id(
     node: Node,
     caller: CurrentCaller,

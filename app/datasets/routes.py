@@ -29,7 +29,9 @@ TEXT = "text/plain; charset=utf-8"
 REF_CACHE = "private, no-cache"
 """A reference moves: every use of a cached one asks again, which its entity tag makes cheap."""
 
-BlockHash = Annotated[str, Path(max_length=1024, description="Multihash of a block, in any multibase spelling.")]
+BlockHash = Annotated[
+    str, Path(max_length=1024, description="Multihash of a block, in any multibase spelling.")
+]
 PhysicalHash = Annotated[
     str, Path(max_length=1024, description="Physical hash of a file, in any multibase spelling.")
 ]

@@ -1,5 +1,7 @@
 """Reading the index of datasets. A dataset without a committed head does not exist for any reader."""
 
+from typing import Any
+
 from sqlalchemy import Select, func, select
 from sqlalchemy.engine import Row
 from sqlalchemy.ext.asyncio import AsyncConnection
@@ -15,9 +17,9 @@ from odf_core.identity import DatasetId, Multihash, ObjectKind
 HEAD = "head"
 
 
-def _datasets() -> Select[tuple[object, ...]]:
+def _datasets() -> Select[*tuple[Any, ...]]:
     """One row per dataset that has a head."""
-    statement: Select[tuple[object, ...]] = (
+    return (
         select(
             Dataset.id,
             Dataset.dataset_id,
@@ -35,10 +37,9 @@ def _datasets() -> Select[tuple[object, ...]]:
         .join(Account, Account.id == Dataset.owner_id)
         .join(Ref, (Ref.dataset_pk == Dataset.id) & (Ref.name == HEAD))
     )
-    return statement
 
 
-def _info(row: Row[tuple[object, ...]]) -> DatasetInfo:
+def _info(row: Row[*tuple[Any, ...]]) -> DatasetInfo:
     return DatasetInfo(
         pk=row.id,
         id=DatasetId.parse(f"did:odf:{row.dataset_id}"),
@@ -59,7 +60,8 @@ async def find_dataset(conn: AsyncConnection, address: DatasetAddress) -> Datase
     """The dataset of this name, in any case of its letters."""
     found = await conn.execute(
         _datasets().where(
-            func.lower(Account.name) == address.account.folded, func.lower(Dataset.name) == address.name.folded
+            func.lower(Account.name) == address.account.folded,
+            func.lower(Dataset.name) == address.name.folded,
         )
     )
     row = found.one_or_none()

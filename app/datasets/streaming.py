@@ -30,7 +30,9 @@ def _threads() -> CapacityLimiter:
 class OpenObject:
     """An object that is open at the store, positioned at the first of the `length` bytes to send."""
 
-    def __init__(self, manager: AbstractContextManager[ObjectStream], stream: ObjectStream, length: int) -> None:
+    def __init__(
+        self, manager: AbstractContextManager[ObjectStream], stream: ObjectStream, length: int
+    ) -> None:
         self._manager, self._stream, self._length = manager, stream, length
         self._closed = False
 
@@ -57,8 +59,12 @@ async def open_object(store: ObjectStore, key: str, delivery: Delivery, size: in
     Raises `ObjectNotFound`, `StoreUnavailable`, and `StoredObjectChanged` where the size differs from
     what was admitted.
     """
-    manager = store.open(key, start=delivery.start, end=delivery.end)
-    stream = await to_thread.run_sync(manager.__enter__, limiter=_threads())
+
+    def enter() -> tuple[AbstractContextManager[ObjectStream], ObjectStream]:
+        manager = store.open(key, start=delivery.start, end=delivery.end)
+        return manager, manager.__enter__()
+
+    manager, stream = await to_thread.run_sync(enter, limiter=_threads())
     opened = OpenObject(manager, stream, delivery.end - delivery.start)
     if stream.size != size:
         await opened.close()
@@ -75,7 +81,10 @@ class ObjectResponse(StreamingResponse):
 
     def __init__(self, opened: OpenObject, delivery: Delivery, media_type: str) -> None:
         super().__init__(
-            opened.chunks(), status_code=delivery.status, headers=dict(delivery.headers), media_type=media_type
+            opened.chunks(),
+            status_code=delivery.status,
+            headers=dict(delivery.headers),
+            media_type=media_type,
         )
         self._opened = opened
 

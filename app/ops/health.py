@@ -19,7 +19,6 @@ from app.routing import readable
 from odf_core.errors import OdfError
 
 PROBE_SECONDS = 3.0
-PROBE_KEY = "health/probe"
 
 _log = structlog.get_logger(__name__)
 router = APIRouter(prefix="/health", tags=["health"])
@@ -64,7 +63,7 @@ async def _ask_database(node: NodeContext) -> None:
 
 async def _ask_storage(node: NodeContext) -> None:
     # Threads that hang at a silent S3 are left behind, at most as many as the limiter has places.
-    await to_thread.run_sync(node.store.stat, PROBE_KEY, abandon_on_cancel=True, limiter=_probes())
+    await to_thread.run_sync(node.store.check, abandon_on_cancel=True, limiter=_probes())
 
 
 @cache
@@ -80,7 +79,7 @@ async def _probe(part: Literal["database", "storage"], question: Awaitable[None]
         return Reason(part=part, code=error.code, message=error.message)
     except TimeoutError:
         return Reason(part=part, code="no_answer", message=f"No answer within {PROBE_SECONDS:g} seconds.")
-    except Exception:
+    except Exception:  # noqa: BLE001 - a probe tells, whatever fails
         _log.exception("readiness probe failed", part=part)
         return Reason(part=part, code="internal_error", message="The probe failed; the log has the details.")
     return None
@@ -98,7 +97,7 @@ _UNREADY: dict[int | str, dict[str, Any]] = {503: {"model": Readiness, "descript
 async def ready(
     request: Request, response: Response, node: Annotated[NodeContext, Depends(node_context)]
 ) -> Readiness:
-    readiness = await check_readiness(node, draining=getattr(request.app.state, "draining", False))
+    readiness = await check_readiness(node, draining=request.app.state.transfer.draining)
     if readiness.reasons:
         response.status_code = 503
     return readiness

@@ -21,7 +21,9 @@ _SECRET_TEXTS = (
     (re.compile(r"\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*"), REDACTED),
     # A presigned URL is a capability as a whole: what is signed stays readable, the proof does not.
     (
-        re.compile(r"\b((?:X-Amz-(?:Signature|Credential|Security-Token)|Signature|AWSAccessKeyId)=)[^&\s\"']+", re.I),
+        re.compile(
+            r"\b((?:X-Amz-(?:Signature|Credential|Security-Token)|Signature|AWSAccessKeyId)=)[^&\s\"']+", re.I
+        ),
         rf"\1{REDACTED}",
     ),
     (re.compile(r"(\w[\w+.-]*://[^/\s:@\"']*):[^/\s@\"']+@"), rf"\1:{REDACTED}@"),

@@ -73,7 +73,11 @@ class _Answer:
 
 
 def _report(scope: Scope, status: int | None, seconds: float) -> None:
-    facts: dict[str, Any] = {"method": scope.get("method", "WEBSOCKET"), "path": scope["path"], "status": status}
+    facts: dict[str, Any] = {
+        "method": scope.get("method", "WEBSOCKET"),
+        "path": scope["path"],
+        "status": status,
+    }
     if "odf.error_code" in scope:
         facts["code"] = scope["odf.error_code"]
     quiet = scope["path"].startswith(_QUIET_PATHS) and status == 200

@@ -5,12 +5,12 @@ and the logical hash as `admission.logical_hash` says), then promotion to the co
 that makes the object known. What is refused stays in staging, where nobody reads it.
 """
 
-import shutil
+import hashlib
 import tempfile
-from collections.abc import Iterable
-from contextlib import ExitStack
-from dataclasses import dataclass
-from typing import IO, cast
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import BinaryIO, cast
 from uuid import UUID
 
 import anyio
@@ -26,13 +26,23 @@ from app.transfer.claims import Claim, Intake
 from app.transfer.object_urls import ObjectKey, key_of
 from odf_core.data import check_logical_hash, check_slice, inspect_slice
 from odf_core.errors import OdfError
-from odf_core.identity import DatasetId, ObjectRef
-from odf_core.storage import ObjectNotFound, StagedObject, dataset_prefix, object_key, staging_key
+from odf_core.identity import SHA3_256, DatasetId, Multihash, ObjectRef
+from odf_core.storage import (
+    ClaimedObject,
+    ObjectHashMismatch,
+    ObjectNotFound,
+    ObjectSizeMismatch,
+    ObjectStream,
+    dataset_prefix,
+    object_key,
+    staging_key,
+)
 from odf_core.transfer.errors import ObjectsMissing
 
 log = structlog.get_logger(__name__)
 
 SHOWN_OBJECTS = 20
+COPY_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,34 +62,53 @@ async def admit(context: NodeContext, dataset_id: DatasetId, session_id: UUID, i
     the next push need not send them again; the dataset is unchanged.
     """
     pending = await _pending(context, dataset_id, intake)
-    limiter = anyio.CapacityLimiter(context.settings.admission.parallelism)
     worker = AdmissionWorker(context, dataset_id, session_id)
-    missing: list[ObjectRef] = []
-    failures: list[OdfError] = []
+    verdict = await _examine(worker, pending)
+    admitted = [item.ref for item in verdict.passed if not item.is_known]
+    if admitted:
+        keys = [worker.content_key(ref) for ref in admitted]
+        await anyio.to_thread.run_sync(context.store.settle, keys)
+        await _remember(context, dataset_id, admitted)
+    if verdict.failure is not None:
+        raise verdict.failure
+    if verdict.missing:
+        raise ObjectsMissing(
+            f"{len(verdict.missing)} of the push's objects were not uploaded; send them and complete again.",
+            objects=verdict.missing[:SHOWN_OBJECTS],
+        )
 
-    async def run(item: Pending) -> None:
-        if failures:
-            return
-        try:
-            await anyio.to_thread.run_sync(worker.admit, item, limiter=limiter)
-        except ObjectNotFound:
-            missing.append(item.ref)
-        except OdfError as error:
-            failures.append(error)
-        else:
-            if not item.is_known:
-                await _remember(context, dataset_id, item.ref)
+
+@dataclass(slots=True)
+class Verdict:
+    """What became of the objects; after the first failure the rest is not looked at."""
+
+    passed: list[Pending] = field(default_factory=list)
+    missing: list[ObjectRef] = field(default_factory=list)
+    failure: OdfError | None = None
+
+
+async def _examine(worker: "AdmissionWorker", pending: list[Pending]) -> Verdict:
+    """All objects, `admission.parallelism` at a time."""
+    verdict = Verdict()
+    waiting = iter(pending)
+
+    async def examine_next() -> None:
+        for item in waiting:
+            if verdict.failure is not None:
+                return
+            try:
+                await anyio.to_thread.run_sync(worker.admit, item)
+            except ObjectNotFound:
+                verdict.missing.append(item.ref)
+            except OdfError as error:
+                verdict.failure = verdict.failure or error
+            else:
+                verdict.passed.append(item)
 
     async with anyio.create_task_group() as group:
-        for item in pending:
-            group.start_soon(run, item)
-    if failures:
-        raise failures[0]
-    if missing:
-        raise ObjectsMissing(
-            f"{len(missing)} of the push's objects were not uploaded; send them and complete again.",
-            objects=missing[:SHOWN_OBJECTS],
-        )
+        for _ in range(worker.context.settings.admission.parallelism):
+            group.start_soon(examine_next)
+    return verdict
 
 
 async def _pending(context: NodeContext, dataset_id: DatasetId, intake: Intake) -> list[Pending]:
@@ -96,12 +125,18 @@ async def _pending(context: NodeContext, dataset_id: DatasetId, intake: Intake) 
     ]
 
 
-async def _remember(context: NodeContext, dataset_id: DatasetId, ref: ObjectRef) -> None:
-    row = insert(StoredObject).values(
-        dataset_id=dataset_id.multibase, kind=ref.kind.value, hash=ref.hash.to_bytes(), size=ref.size
-    )
+async def _remember(context: NodeContext, dataset_id: DatasetId, refs: list[ObjectRef]) -> None:
+    rows = [
+        {
+            "dataset_id": dataset_id.multibase,
+            "kind": ref.kind.value,
+            "hash": ref.hash.to_bytes(),
+            "size": ref.size,
+        }
+        for ref in refs
+    ]
     async with begin(context.engine) as conn:
-        await conn.execute(row.on_conflict_do_nothing())
+        await conn.execute(insert(StoredObject).on_conflict_do_nothing(), rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,34 +147,66 @@ class AdmissionWorker:
     dataset_id: DatasetId
     session_id: UUID
 
+    def content_key(self, ref: ObjectRef) -> str:
+        return dataset_prefix(self.dataset_id) + object_key(ref)
+
     def admit(self, item: Pending) -> None:
-        """Check one object against all its claims, and promote it where the node had not held it."""
-        content_key = dataset_prefix(self.dataset_id) + object_key(item.ref)
-        if item.is_known:
-            with self.context.store.open(content_key) as stream, _spooled(stream) as file:
-                self._check_claims(file, item.claims)
+        """Check one object against all its claims, and publish it where the node had not held it.
+
+        What is claimed stays what it was while it is checked, whoever still holds an upload address.
+        """
+        source = self.content_key(item.ref) if item.is_known else staging_key(self.session_id, item.ref)
+        with self.context.store.claim(source) as claimed, _verified(claimed, item) as file:
+            for claim in item.claims:
+                self._check(file, claim)
+            if not item.is_known:
+                claimed.publish(self.content_key(item.ref), settle=False)
+
+    def _check(self, file: BinaryIO, claim: Claim) -> None:
+        if claim.data_slice is None:
             return
-        staged = StagedObject.open(self.context.store, staging_key(self.session_id, item.ref), item.ref)
-        with staged, staged.verified() as file:
-            self._check_claims(file, item.claims)
-            staged.promote(content_key)
-
-    def _check_claims(self, file: IO[bytes], claims: Iterable[Claim]) -> None:
         settings = self.context.settings
-        for claim in claims:
-            if claim.data_slice is None:
-                continue
-            facts = inspect_slice(file, vocabulary=claim.vocabulary, limits=settings.limits)
-            check_slice(facts, claim.data_slice, claim.schema, claim.vocabulary)
-            mode = settings.admission.logical_hash
-            if mode == "on" or (mode == "sample" and facts.num_rows <= settings.admission.sample_rows):
-                check_logical_hash(file, claim.data_slice.logical_hash)
+        facts = inspect_slice(file, vocab=claim.vocabulary, limits=settings.limits)
+        check_slice(facts, claim.data_slice, claim.schema, claim.vocabulary)
+        mode = settings.admission.logical_hash
+        if mode == "on" or (mode == "sample" and facts.num_rows <= settings.admission.sample_rows):
+            check_logical_hash(file, claim.data_slice.logical_hash)
 
 
-def _spooled(stream: object) -> IO[bytes]:
+@contextmanager
+def _verified(claimed: ClaimedObject, item: Pending) -> Iterator[BinaryIO]:
+    """The claimed bytes as a seekable file, hashed on the way; the local file itself where there is one.
+
+    Raises `ObjectSizeMismatch` and `ObjectHashMismatch`.
+    """
+    for claim in item.claims:
+        if claim.ref.size != claimed.size:
+            raise ObjectSizeMismatch(
+                f"{item.ref} has {claimed.size} bytes, but its block declares {claim.ref.size}.",
+                objects=[item.ref, claim.block.hash],
+            )
+    file: BinaryIO
     with ExitStack() as stack:
-        file = stack.enter_context(tempfile.TemporaryFile(prefix="odf-admission-"))
-        shutil.copyfileobj(cast(IO[bytes], stream), file)
+        if claimed.path is not None:
+            local = stack.enter_context(claimed.path.open("rb"))
+            found, file = hashlib.file_digest(local, "sha3_256"), cast(BinaryIO, local)
+        else:
+            file = stack.enter_context(tempfile.TemporaryFile(prefix="odf-admission-"))
+            found = _copy(stack.enter_context(claimed.open()), file)
+        if found.digest() != item.ref.hash.digest:
+            actual = Multihash(SHA3_256, found.digest())
+            raise ObjectHashMismatch(
+                f"The bytes sent as {item.ref} have the hash {actual}.",
+                objects=[item.ref],
+                extras={"found": str(actual)},
+            )
         file.seek(0)
-        stack.pop_all()
-        return file
+        yield file
+
+
+def _copy(stream: ObjectStream, file: BinaryIO) -> "hashlib._Hash":
+    found = hashlib.sha3_256()
+    while piece := stream.read(COPY_BYTES):
+        found.update(piece)
+        file.write(piece)
+    return found

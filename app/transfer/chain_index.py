@@ -11,6 +11,7 @@ from sqlalchemy import Select, func, literal, select
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.ext.asyncio import AsyncConnection
 
+from app.datasets.errors import BlockNotFound
 from app.datasets.tables import Block, Ref, StoredObject
 from odf_core.chain import KEY_EVENT_KINDS, InvalidInterval
 from odf_core.identity import DatasetId, Multihash, ObjectKind
@@ -51,7 +52,9 @@ class Interval:
 async def read_head(conn: AsyncConnection, dataset_pk: int) -> Head | None:
     row = (
         await conn.execute(
-            select(Ref.block_hash, Ref.sequence_number).where(Ref.dataset_pk == dataset_pk, Ref.name == "head")
+            select(Ref.block_hash, Ref.sequence_number).where(
+                Ref.dataset_pk == dataset_pk, Ref.name == "head"
+            )
         )
     ).one_or_none()
     return None if row is None else Head(Multihash.from_bytes(row.block_hash), row.sequence_number)
@@ -68,14 +71,14 @@ async def find_interval(
 ) -> Interval:
     """The blocks after `begin_after` up to `stop_at` (wire.md 3.4, "Interval semantics").
 
-    Raises `InvalidInterval` when `stop_at` is not on the current chain, or `begin_after` is not
-    before it and `force` is off; with `force` the whole chain is the answer then.
+    Raises `BlockNotFound` when `stop_at` is not on the current chain, and `InvalidInterval` when
+    `begin_after` is not before it and `force` is off; with `force` the whole chain is the answer then.
     """
     last, last_hash = head.sequence_number, head.hash
     if stop_at is not None and stop_at != head.hash:
         found = await _current_position(conn, dataset_pk, stop_at)
         if found is None:
-            raise InvalidInterval(stop_at, begin_after)
+            raise BlockNotFound(f"Block {stop_at} is not on the current chain.", objects=[stop_at])
         last, last_hash = found, stop_at
     if begin_after is None:
         return Interval(dataset_pk, 0, last, None, last_hash)
@@ -96,7 +99,7 @@ async def _current_position(conn: AsyncConnection, dataset_pk: int, block: Multi
     return found.scalar_one_or_none()
 
 
-def _in_interval(interval: Interval) -> Select[tuple[int]]:
+def _in_interval(interval: Interval) -> Select[int]:
     return select(Block.sequence_number).where(
         Block.dataset_pk == interval.dataset_pk,
         Block.is_current,
@@ -169,7 +172,9 @@ async def _read_part(conn: AsyncConnection, part: Interval) -> list[tuple[Multih
 
 async def read_key_blocks(conn: AsyncConnection, dataset_pk: int, head: Head) -> list[bytes]:
     """The sparse list of blocks from which `ChainState.resume` knows what may follow, oldest first."""
-    current = select(Block.sequence_number, Block.data).where(Block.dataset_pk == dataset_pk, Block.is_current)
+    current = select(Block.sequence_number, Block.data).where(
+        Block.dataset_pk == dataset_pk, Block.is_current
+    )
     statements = [
         current.where(Block.event_kind.in_(KEY_EVENT_KINDS)),
         current.where(Block.sequence_number == head.sequence_number),

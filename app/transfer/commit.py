@@ -14,11 +14,12 @@ from sqlalchemy.dialects.postgresql import insert as pg_insert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.database import begin
+from app.datasets.block_rows import block_values
 from app.datasets.tables import Block, Dataset, Ref
 from odf_core.identity import DatasetAlias, DatasetId, Multihash
-from odf_core.metadata import StoredBlock, event_kind
+from odf_core.metadata import StoredBlock
 from odf_core.transfer.errors import HeadMoved, NameCollision, RefCollision
-from odf_core.transfer.model import TransferPlan, Visibility
+from odf_core.transfer.model import Visibility
 
 _COLUMNS = (
     ("hash", "bytea"),
@@ -50,27 +51,32 @@ async def commit_blocks(
     engine: AsyncEngine,
     *,
     dataset_pk: int | None,
-    create: NewDataset,
+    create: NewDataset | None,
     blocks: Sequence[StoredBlock],
     expected_head: Multihash | None,
     replaces_chain: bool,
 ) -> int:
     """Add `blocks` (oldest first) and move the head from `expected_head` to the last one.
 
-    `dataset_pk` None creates the dataset. `replaces_chain` (a forced push) makes the blocks the whole
-    current chain; what it replaces stays readable by hash. Returns the dataset's primary key.
+    `create` is given where there is no dataset yet, `dataset_pk` otherwise. `replaces_chain` (a forced
+    push) makes the blocks the whole current chain; what it replaces stays readable by hash. Returns the
+    dataset's primary key.
 
     Raises `HeadMoved`, `NameCollision` or `RefCollision`; nothing is changed then.
     """
     async with begin(engine) as conn:
-        pk = dataset_pk if dataset_pk is not None else await _create(conn, create)
+        pk = await _create(conn, create) if create is not None else dataset_pk
+        if pk is None:
+            raise RuntimeError("a commit needs a dataset, or what creates one")
         await _stage_blocks(conn, blocks)
         # The row lock comes after the copy, so that it is held for milliseconds.
         actual = await _locked_head(conn, pk)
         if actual != expected_head:
             raise HeadMoved(expected=expected_head, actual=actual)
         if replaces_chain:
-            await conn.execute(update(Block).where(Block.dataset_pk == pk, Block.is_current).values(is_current=False))
+            await conn.execute(
+                update(Block).where(Block.dataset_pk == pk, Block.is_current).values(is_current=False)
+            )
         await conn.execute(_INSERT_STAGED, {"pk": pk})
         await _move_head(conn, pk, blocks[-1])
     return pk
@@ -106,29 +112,14 @@ async def _stage_blocks(conn: AsyncConnection, blocks: Sequence[StoredBlock]) ->
     raw = (await conn.get_raw_connection()).driver_connection
     if raw is None:
         raise RuntimeError("the connection has no driver connection")
-    async with raw.cursor() as cursor, cursor.copy(
-        f"COPY incoming_block ({_NAMES}) FROM STDIN (FORMAT BINARY)"
-    ) as copy:
+    async with (
+        raw.cursor() as cursor,
+        cursor.copy(f"COPY incoming_block ({_NAMES}) FROM STDIN (FORMAT BINARY)") as copy,
+    ):
         copy.set_types([kind for _, kind in _COLUMNS])
         for stored in blocks:
-            await copy.write_row(_row(stored))
-
-
-def _row(stored: StoredBlock) -> tuple[object, ...]:
-    block = stored.block
-    plan = TransferPlan.of_block(stored)
-    return (
-        stored.hash.to_bytes(),
-        block.sequence_number,
-        None if block.prev_block_hash is None else block.prev_block_hash.to_bytes(),
-        event_kind(block.event),
-        block.system_time.to_datetime(),
-        len(stored.data),
-        stored.data,
-        plan.num_objects,
-        plan.num_records,
-        plan.bytes_in_raw_objects,
-    )
+            values = block_values(stored)
+            await copy.write_row([values[name] for name, _ in _COLUMNS])
 
 
 _INSERT_STAGED = text(
@@ -155,4 +146,6 @@ async def _move_head(conn: AsyncConnection, dataset_pk: int, last: StoredBlock) 
     }
     moved = pg_insert(Ref).values(dataset_pk=dataset_pk, name="head", **values)
     await conn.execute(moved.on_conflict_do_update(index_elements=["dataset_pk", "name"], set_=values))
-    await conn.execute(update(Dataset).where(Dataset.id == dataset_pk).values(updated_at=values["updated_at"]))
+    await conn.execute(
+        update(Dataset).where(Dataset.id == dataset_pk).values(updated_at=values["updated_at"])
+    )

@@ -67,7 +67,7 @@ async def converse(talk: Conversation, *, lifetime_seconds: float, close_wait_se
             SessionExpired("The session lasted longer than the node keeps its uploads; start it again."),
             close_wait_seconds,
         )
-    except Exception as error:  # noqa: BLE001 - the edge of the session: the peer gets a sentence, the log the rest
+    except Exception as error:
         log.exception("session_failed", error=type(error).__name__)
         fault = InternalError("The node failed at this; its log has the details under the request id.")
         return await _end(talk, fault, close_wait_seconds)

@@ -7,6 +7,7 @@ next process brings the bucket's head up to date.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import anyio
 import anyio.to_thread
@@ -45,8 +46,6 @@ async def land(
     `StoreUnavailable`; the dataset is unchanged then, but for an unknown outcome.
     """
     await _write_blocks(context, dataset_id, blocks)
-    if create is not None:
-        await mirror_dataset_info(context, create)
     pk = await commit_blocks(
         context.engine,
         dataset_pk=None if dataset is None else dataset.pk,
@@ -67,13 +66,17 @@ async def _write_blocks(context: NodeContext, dataset_id: DatasetId, blocks: Seq
 
     def write(part: Sequence[StoredBlock]) -> None:
         for block in part:
-            context.store.write(prefix + block_key(block.hash), block.data, size=len(block.data))
+            context.store.write(
+                prefix + block_key(block.hash), block.data, size=len(block.data), settle=False
+            )
 
     share = max(1, -(-len(blocks) // PARALLEL_BLOCK_WRITES))
     async with anyio.create_task_group() as group:
         for start in range(0, len(blocks), share):
             part = blocks[start : start + share]
-            group.start_soon(lambda part=part: anyio.to_thread.run_sync(write, part, limiter=limiter))
+            group.start_soon(partial(anyio.to_thread.run_sync, write, part, limiter=limiter))
+    keys = [prefix + block_key(block.hash) for block in blocks]
+    await anyio.to_thread.run_sync(context.store.settle, keys)
 
 
 async def follow_head(context: NodeContext, dataset_pk: int) -> None:
@@ -92,6 +95,8 @@ async def follow_head(context: NodeContext, dataset_pk: int) -> None:
         ).one_or_none()
         if row is None or row.mirrored_hash == row.block_hash:
             return
+        if row.mirrored_hash is None:  # before the head, without which nobody looks
+            await mirror_dataset_info(context.store, conn, dataset_pk)
         head = Multihash.from_bytes(row.block_hash)
         await anyio.to_thread.run_sync(mirror_head, context.store, row.dataset_id, head)
         await conn.execute(
@@ -105,12 +110,16 @@ async def follow_heads(context: NodeContext) -> int:
     """Repeat what a crash or an outage of S3 left undone; returns how many heads were behind."""
     async with connect(context.engine) as conn:
         behind = (
-            await conn.execute(
-                select(Ref.dataset_pk).where(
-                    Ref.name == "head", Ref.mirrored_hash.is_distinct_from(Ref.block_hash)
+            (
+                await conn.execute(
+                    select(Ref.dataset_pk).where(
+                        Ref.name == "head", Ref.mirrored_hash.is_distinct_from(Ref.block_hash)
+                    )
                 )
             )
-        ).scalars().all()
+            .scalars()
+            .all()
+        )
     for dataset_pk in behind:
         await follow_head(context, dataset_pk)
     return len(behind)

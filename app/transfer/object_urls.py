@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
+from odf_core.storage import dataset_prefix, object_key, staging_key
+
 from app.context import NodeContext
 from odf_core.identity import DatasetId, Multihash, ObjectKind, ObjectRef
-from odf_core.storage import dataset_prefix, object_key, staging_key
 from odf_core.transfer.model import PullStrategy, PushStrategy, TransferUrl
 
 ASSUMED_BYTES_PER_SECOND = 1 << 20  # a slow line; bounds how long a URL of a big object lives

@@ -14,8 +14,7 @@ from app.transfer.chain_index import Interval, find_interval, known_objects, pla
 from app.transfer.channel import Channel
 from app.transfer.conversation import send
 from app.transfer.object_urls import download_strategies, key_of
-from app.transfer.target import DatasetGone, Target, require_same_id
-from odf_core.chain import InvalidInterval
+from app.transfer.target import ChainReplaced, DatasetGone, Target, require_same_id
 from odf_core.identity import Multihash
 from odf_core.transfer import (
     BlocksBatch,
@@ -98,7 +97,7 @@ class PullConversation:
             await conn.execution_options(isolation_level="REPEATABLE READ")
             blocks = await read_blocks(conn, interval, max_raw_bytes=limits.archive_expanded_bytes)
             if len(blocks) == interval.num_blocks and blocks[-1][0] != interval.head:
-                raise InvalidInterval(interval.head, interval.tail)
+                raise ChainReplaced("The chain was replaced by a forced push at this moment; pull again.")
             batch = await anyio.to_thread.run_sync(self._fit, blocks)
             plan = await plan_of(conn, interval.first_blocks(batch.num_blocks))
         return await anyio.to_thread.run_sync(self._encode, batch, plan)

@@ -224,7 +224,8 @@ class PushConversation:
 
 def _seed_of(blocks: Sequence[StoredBlock]) -> Seed:
     """The Seed that begins a chain whose rules hold."""
-    seed = blocks[0].block.event
-    if not isinstance(seed, Seed):
-        raise RuntimeError("the chain does not begin with its seed")
-    return seed
+    match blocks[0].block.event:
+        case Seed() as seed:
+            return seed
+        case other:
+            raise RuntimeError(f"the chain begins with {type(other).__name__}, not with its seed")

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import anyio.to_thread
+from odf_core.storage import prepare_staging
 from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -14,7 +15,6 @@ from app.datasets.tables import Dataset
 from app.transfer.tables import PushSession
 from app.transfer.target import Target
 from odf_core.identity import DatasetId
-from odf_core.storage import prepare_staging
 from odf_core.transfer.errors import NameCollision, RefCollision
 
 

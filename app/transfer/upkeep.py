@@ -6,6 +6,7 @@ from uuid import UUID
 
 import anyio.to_thread
 import structlog
+from odf_core.storage import sweep_session
 from sqlalchemy import select
 
 from app.context import NodeContext
@@ -14,7 +15,6 @@ from app.transfer.landing import follow_heads
 from app.transfer.push_sessions import finish_push_session
 from app.transfer.tables import PushSession
 from odf_core.errors import OdfError
-from odf_core.storage import sweep_session
 
 log = structlog.get_logger(__name__)
 
@@ -35,12 +35,16 @@ async def sweep_expired(node: NodeContext) -> int:
     """Settle the sessions whose node died or whose time is over; returns how many."""
     async with connect(node.engine) as conn:
         expired = (
-            await conn.execute(
-                select(PushSession.id)
-                .where(PushSession.finished_at.is_(None), PushSession.expires_at < datetime.now(UTC))
-                .limit(SESSIONS_PER_ROUND)
+            (
+                await conn.execute(
+                    select(PushSession.id)
+                    .where(PushSession.finished_at.is_(None), PushSession.expires_at < datetime.now(UTC))
+                    .limit(SESSIONS_PER_ROUND)
+                )
             )
-        ).scalars().all()
+            .scalars()
+            .all()
+        )
     for session_id in expired:
         await settle_push(node, session_id, "expired")
     return len(expired)

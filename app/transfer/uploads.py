@@ -14,6 +14,7 @@ from fastapi import APIRouter, Header, Path, Request, Response
 from sqlalchemy import func, select
 
 from app.accounts.routes import REFUSALS, CurrentCaller
+from app.context import NodeContext
 from app.database import connect
 from app.datasets.addressing import Address, hash_in_path
 from app.datasets.model import DatasetAddress
@@ -26,9 +27,9 @@ from odf_core.storage import ObjectHashMismatch, staging_key
 
 router = APIRouter(tags=["smart transfer protocol"])
 
-PhysicalHash = Annotated[str, Path(max_length=1024, description="Physical hash of the file, as multibase text.")]
+PhysicalHash = Annotated[str, Path(max_length=1024, description="Physical hash of the file, multibase.")]
 UploadSession = Annotated[
-    UUID | None, Header(alias=UPLOAD_SESSION_HEADER, description="The push session that the file belongs to.")
+    UUID | None, Header(alias=UPLOAD_SESSION_HEADER, description="The push session of the file.")
 ]
 
 
@@ -80,7 +81,9 @@ async def put_checkpoint(
     return await _receive(request, node, ObjectKind.CHECKPOINT, hash_in_path(physical_hash), session)
 
 
-async def _require_session(node: Node, account_id: UUID, address: DatasetAddress, session: UUID | None) -> None:
+async def _require_session(
+    node: Node, account_id: UUID, address: DatasetAddress, session: UUID | None
+) -> None:
     async with connect(node.engine) as conn:
         found = await conn.execute(
             select(PushSession.id).where(
@@ -98,24 +101,28 @@ async def _require_session(node: Node, account_id: UUID, address: DatasetAddress
 
 
 async def _receive(
-    request: Request, node: Node, kind: ObjectKind, wanted: Multihash, session: UUID | None
+    request: Request, node: NodeContext, kind: ObjectKind, wanted: Multihash, session: UUID | None
 ) -> Response:
     length = request.headers.get("content-length")
     if length is None or not length.isdigit():
         raise LengthRequired("An upload needs a Content-Length header; a chunked body is not read.")
     size = int(length)
     if size > node.settings.limits.object_bytes:
-        raise UploadTooLarge(f"An object may have {node.settings.limits.object_bytes} bytes.", objects=[wanted])
+        raise UploadTooLarge(
+            f"An object may have {node.settings.limits.object_bytes} bytes.", objects=[wanted]
+        )
     if session is None:
         raise UploadSessionNotFound("The upload names no push session.")
     body = _HashingBody(request)
     key = staging_key(session, ObjectRef(kind, wanted, size))
-    await anyio.to_thread.run_sync(lambda: node.store.write(key, body, size=size))  # type: ignore[arg-type]
+    await anyio.to_thread.run_sync(lambda: node.store.write(key, body, size=size))
     found = Multihash.parse("f1620" + body.hexdigest())
     if found != wanted:
         await anyio.to_thread.run_sync(node.store.delete, [key])
         raise ObjectHashMismatch(
-            f"The bytes sent as {wanted} have the hash {found}.", objects=[wanted], extras={"found": str(found)}
+            f"The bytes sent as {wanted} have the hash {found}.",
+            objects=[wanted],
+            extras={"found": str(found)},
         )
     return Response(status_code=200)
 

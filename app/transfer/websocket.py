@@ -67,7 +67,8 @@ class OdfWebSocketProtocol(WebSocketsSansIOProtocol):
 
     def _fault(self, name: str) -> None:
         if not self.close_sent:
-            self.queue.put_nowait({"type": "websocket.receive", "fault": name})  # type: ignore[typeddict-unknown-key,typeddict-item]
+            event: Any = {"type": "websocket.receive", "fault": name}  # a key that ASGI leaves to us
+            self.queue.put_nowait(event)
 
     def handle_parser_exception(self) -> None:
         if not isinstance(self.conn.parser_exc, PayloadTooBig) or not self.handshake_complete:

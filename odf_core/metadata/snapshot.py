@@ -116,7 +116,7 @@ def _resolved(
     missing = [str(item.dataset_ref) for item, dataset_id in found if dataset_id is None]
     if missing:
         raise MissingInputs(
-            f"Dataset {snapshot.name} is referencing non-existing inputs: {', '.join(missing)}.",
+            f"Snapshot {snapshot.name} reads datasets that do not exist: {', '.join(missing)}.",
             objects=missing,
         )
     return tuple(
@@ -130,4 +130,4 @@ def _resolved(
 
 
 def _refuse(why: str) -> NoReturn:
-    raise InvalidSnapshot(f"Invalid snapshot: {why}.")
+    raise InvalidSnapshot(f"The snapshot cannot become a dataset: {why}.")

@@ -15,19 +15,18 @@ July 2026, and the reference reads both; so a dataset written with 2 can go anyw
 
 TIMESTAMP_ALIGNMENT = {2: 1, 3: 4}
 """Alignment of the timestamp struct, in bytes, by manifest version (metadata.md 0.1)."""
+_READ = f"versions {MIN_MANIFEST_VERSION} to {MAX_MANIFEST_VERSION} are read and written"
 
 
 def check_version(version: int) -> None:
     """Raises `ObsoleteManifestVersion` or `UnsupportedManifestVersion` for what is not read and written."""
     if version < MIN_MANIFEST_VERSION:
         raise ObsoleteManifestVersion(
-            f"Obsolete version: manifest has version {version} while minimum supported version is "
-            f"{MIN_MANIFEST_VERSION}.",
+            f"The block's manifest has the obsolete version {version}; {_READ}.",
             extras={"version": version, "minimum": MIN_MANIFEST_VERSION},
         )
     if version > MAX_MANIFEST_VERSION:
         raise UnsupportedManifestVersion(
-            f"Unsupported version: manifest has version {version} while maximum supported version is "
-            f"{MAX_MANIFEST_VERSION}.",
+            f"The block's manifest has the unknown version {version}; {_READ}.",
             extras={"version": version, "maximum": MAX_MANIFEST_VERSION},
         )

@@ -1,5 +1,6 @@
 """A scripted HTTP peer on a real socket: answers what each path's script says, in its order."""
 
+import contextlib
 import socket
 import threading
 from collections import defaultdict, deque
@@ -55,10 +56,8 @@ class FakePeer:
         self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         for connection in self._open:
-            try:
+            with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
         self._thread.join(5)
 
     def on(self, path: str, *replies: Reply | Script) -> None:

@@ -101,9 +101,13 @@ class SmartNode:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.stop()
+        self.storage.__exit__(None, None, None)
+
+    def stop(self) -> None:
+        """End all sessions; what they came to is then in `closes`."""
         self._server.shutdown()
         self._thread.join(10)
-        self.storage.__exit__(None, None, None)
 
     def at(self, point: str) -> None:
         self.points[point] += 1

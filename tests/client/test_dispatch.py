@@ -9,12 +9,12 @@ import pytest
 from odf_core.identity import Multihash, ObjectKind, ObjectRef
 from odf_core.transfer.client.dispatch import Dispatcher, Ticket, use_before
 from odf_core.transfer.client.download import Stopped, UrlExpired
-from odf_core.transfer.client.errors import DownloadMismatch, TransferUrlRefused, UnexpectedAnswer
+from odf_core.transfer.client.errors import DownloadMismatch, TransferUrlExpired, UnexpectedAnswer
 from odf_core.transfer.client.options import TransferOptions
 from odf_core.transfer.client.progress import SILENT
 
 REFS = [ObjectRef(ObjectKind.DATA_SLICE, Multihash.sha3_256(b"%d" % n), 1) for n in range(50)]
-EXPIRED = UrlExpired(TransferUrlRefused("The storage refuses.", objects=["o"]))
+EXPIRED = UrlExpired(TransferUrlExpired("The storage refuses.", objects=["o"]))
 
 
 class Asker:
@@ -78,7 +78,7 @@ def test_expiry_without_end_is_an_error() -> None:
     def move(ref: ObjectRef, ticket: Ticket, stop: threading.Event) -> int:
         raise EXPIRED
 
-    with pytest.raises(TransferUrlRefused):
+    with pytest.raises(TransferUrlExpired):
         dispatcher(Asker(), move).run(REFS)
 
 
@@ -87,7 +87,7 @@ def test_expiry_is_an_error_where_nobody_can_be_asked() -> None:
         raise EXPIRED
 
     ask = Asker()
-    with pytest.raises(TransferUrlRefused):
+    with pytest.raises(TransferUrlExpired):
         dispatcher(ask, move, ask_again=False).run(REFS[:2])
     assert len(ask.batches) == 1
 

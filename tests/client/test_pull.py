@@ -20,7 +20,7 @@ from odf_core.transfer.client.errors import (
     LocalHeadMoved,
     RemoteDatasetNotFound,
     RemoteUnavailable,
-    TransferUrlRefused,
+    TransferUrlExpired,
 )
 from odf_core.transfer.client.folder import DatasetFolder
 from odf_core.transfer.client.http import Http
@@ -78,7 +78,7 @@ def test_new_dataset(node: SmartNode, tmp_path: Path, options: TransferOptions) 
 
 def test_the_client_closes_with_the_reason_of_success(node: SmartNode, tmp_path: Path) -> None:
     pull(node, None, Creator(tmp_path))
-    node.__exit__(None, None, None)
+    node.stop()
     assert node.closes == [(1000, "Client pull flow succeeded")]
 
 
@@ -260,7 +260,7 @@ class Storage(SmartNode):
         replies = self.faults.get(
             next(body for known, body in self.objects.items() if known.hash == ref.hash)
         )
-        return (lambda seen: replies.pop(0)) if replies else usual
+        return lambda seen: replies.pop(0) if replies else usual(seen)
 
 
 def storage(faults: dict[bytes, list[Reply]], **more: object) -> Storage:
@@ -281,7 +281,7 @@ def test_expired_urls_are_asked_for_on_the_same_socket(tmp_path: Path, options: 
 
 
 def test_urls_that_never_work(tmp_path: Path) -> None:
-    with storage({SLICE: [EXPIRED] * 1000}) as node, pytest.raises(TransferUrlRefused):
+    with storage({SLICE: [EXPIRED] * 1000}) as node, pytest.raises(TransferUrlExpired):
         pull(node, None, Creator(tmp_path))
     assert DatasetFolder(tmp_path).head() is None
 
@@ -306,7 +306,7 @@ def test_a_broken_pull_is_continued_by_the_next(tmp_path: Path) -> None:
     with storage({SLICE: [Reply(200, SLICE, cut=20_000), *[Reply(503)] * 3]}) as node:
         with pytest.raises(RemoteUnavailable):
             pull(node, None, Creator(tmp_path), options=OPTIONS.model_copy(update={"parallelism": 1}))
-        present = [path for path in (tmp_path / "data").glob("f*")]
+        present = list((tmp_path / "data").glob("f*"))
         result = pull(node, None, Creator(tmp_path))
     assert isinstance(result, Updated)
     assert result.stats.objects_present >= len(present)

@@ -17,7 +17,7 @@ from odf_core.transfer.client.errors import (
     IdentityChanged,
     LocalObjectDamaged,
     RemoteReadOnly,
-    TransferUrlRefused,
+    TransferUrlExpired,
 )
 from odf_core.transfer.client.folder import DatasetFolder
 from odf_core.transfer.client.http import Http
@@ -85,7 +85,7 @@ def test_small_pushes_speak_as_deployed_clients_do(node: SmartNode, local: Datas
     assert isinstance(objects, ObjectsRequest)
     assert not objects.is_truncated
     assert len(objects.objects) == 6
-    node.__exit__(None, None, None)
+    node.stop()
     assert node.closes == [(1000, "Client push flow succeeded")]
 
 
@@ -164,6 +164,7 @@ def test_plain_http_is_read_only(local: DatasetFolder) -> None:
 
 class Storage(SmartNode):
     faults: list[Reply]
+    _lock: threading.Lock
 
     def upload_script(self, ref: ObjectRef, usual: Callable[[Seen], Reply]) -> Callable[[Seen], Reply]:
         def script(seen: Seen) -> Reply:
@@ -176,25 +177,32 @@ class Storage(SmartNode):
 
 def storage(faults: list[Reply], **more: object) -> Storage:
     node = Storage(**more)  # type: ignore[arg-type]
-    node._lock = threading.Lock()  # type: ignore[attr-defined]
+    node._lock = threading.Lock()
     node.faults = faults
     return node
 
 
-@pytest.mark.parametrize("rounds", [True, False])
-def test_expired_urls(local: DatasetFolder, rounds: bool) -> None:
+def test_expired_urls_are_asked_for_on_the_same_socket(local: DatasetFolder) -> None:
     with storage([EXPIRED, EXPIRED]) as node:
-        if rounds:
-            push(node, local, options=ROUNDS)
-            assert (node.points["push request"], node.head) == (1, sample().head)
-            truncated = [item.is_truncated for item in node.requests if isinstance(item, ObjectsRequest)]
-            assert truncated[0]
-            assert truncated.count(False) == 1
-            assert not truncated[-1]
-        else:  # no room was left for it: the refusal is told
-            with pytest.raises(TransferUrlRefused):
-                push(node, local)
-            assert node.head is None
+        push(node, local, options=ROUNDS)
+        assert (node.points["push request"], node.head) == (1, sample().head)
+        truncated = [item.is_truncated for item in node.requests if isinstance(item, ObjectsRequest)]
+    assert truncated[0]
+    assert truncated.index(False) == len(truncated) - 1
+
+
+def test_a_small_push_whose_urls_expire_begins_again_with_room_for_it(local: DatasetFolder) -> None:
+    with storage([EXPIRED, EXPIRED]) as node:
+        push(node, local)
+        assert (node.points["push request"], node.head) == (2, sample().head)
+        truncated = [item.is_truncated for item in node.requests if isinstance(item, ObjectsRequest)]
+    assert truncated[:2] == [False, True]
+
+
+def test_urls_that_never_work(local: DatasetFolder) -> None:
+    with storage([EXPIRED] * 1000) as node, pytest.raises(TransferUrlExpired):
+        push(node, local)
+    assert node.head is None
 
 
 def test_expired_urls_in_the_published_dialect(local: DatasetFolder) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from odf_core.limits import Limits
 from odf_core.metadata import BlockHashMismatch
 from odf_core.transfer.client.addresses import DatasetAddress
 from odf_core.transfer.client.errors import (
@@ -22,7 +23,6 @@ from odf_core.transfer.client.options import TransferOptions
 from odf_core.transfer.client.results import Updated, UpToDate
 from odf_core.transfer.client.simple import SimplePull
 from odf_core.transfer.client.source import FolderSource, HttpSource
-from odf_core.limits import Limits
 from tests.builders.chain_builder import ChainBuilder
 from tests.client.fake_node import FakePeer, Reply
 from tests.client.local import Creator, files, sample, write

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from websockets.http11 import Request, Response
 from websockets.datastructures import Headers
+from websockets.http11 import Request, Response
 from websockets.server import ServerProtocol
 from websockets.sync.server import ServerConnection, serve
 
@@ -170,15 +170,21 @@ def test_a_dropped_connection() -> None:
 
 
 def test_binary_messages() -> None:
-    with peer(lambda connection, it: connection.send(b"\x00")) as it, connect(it.url) as ws:
-        with pytest.raises(UnexpectedAnswer, match="binary"):
-            ws.receive(20)
+    with (
+        peer(lambda connection, it: connection.send(b"\x00")) as it,
+        connect(it.url) as ws,
+        pytest.raises(UnexpectedAnswer, match="binary"),
+    ):
+        ws.receive(20)
 
 
 def test_a_message_over_the_limit() -> None:
-    with peer(lambda connection, it: connection.send("x" * (1024 * 1024 + 1))) as it, connect(it.url) as ws:
-        with pytest.raises(MessageTooLarge):
-            ws.receive(20)
+    with (
+        peer(lambda connection, it: connection.send("x" * (1024 * 1024 + 1))) as it,
+        connect(it.url) as ws,
+        pytest.raises(MessageTooLarge),
+    ):
+        ws.receive(20)
 
 
 def test_an_error_ends_without_the_close_of_success() -> None:

@@ -1,5 +1,7 @@
 """The project's builder interface over the `flatbuffers` library: a second writer to compare with."""
 
+from typing import Any
+
 import flatbuffers
 
 
@@ -7,19 +9,19 @@ class LibraryBuilder:
     """Has the methods of `odf_core.metadata.codec.builder.Builder`."""
 
     def __init__(self) -> None:
-        self._builder = flatbuffers.Builder(64)
+        self._builder: Any = flatbuffers.Builder(64)
 
     def byte_vector(self, data: bytes) -> int:
-        return self._builder.CreateByteVector(data)
+        return int(self._builder.CreateByteVector(data))
 
     def string(self, data: bytes) -> int:
-        return self._builder.CreateString(data)
+        return int(self._builder.CreateString(data))
 
     def offset_vector(self, targets: list[int]) -> int:
         self._builder.StartVector(4, len(targets), 4)
         for target in reversed(targets):
             self._builder.PrependUOffsetTRelative(target)
-        return self._builder.EndVector()
+        return int(self._builder.EndVector())
 
     def start_table(self) -> None:
         self._builder.StartObject(16)
@@ -39,7 +41,7 @@ class LibraryBuilder:
         self._builder.Slot(slot)
 
     def end_table(self) -> int:
-        return self._builder.EndObject()
+        return int(self._builder.EndObject())
 
     def finish(self, root: int) -> bytes:
         self._builder.Finish(root)

@@ -39,8 +39,14 @@ def _visit(shape: Shape, layout: dict[str, dict[str, Any]]) -> None:
                     _visit(field.shape, layout)
         case UnionShape(declaration=declaration, members=members):
             if declaration.wrapper is not None:
-                field = {"field": "value", "type": declaration.name, "slot": 1, "typeSlot": 0, "union": True}
-                layout["tables"][declaration.wrapper] = [field]
+                wrapped = {
+                    "field": "value",
+                    "type": declaration.name,
+                    "slot": 1,
+                    "typeSlot": 0,
+                    "union": True,
+                }
+                layout["tables"][declaration.wrapper] = [wrapped]
             if declaration.name not in layout["unions"]:
                 numbers = {member.__name__: number for number, member in enumerate(members, start=1)}
                 layout["unions"][declaration.name] = numbers

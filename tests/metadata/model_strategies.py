@@ -40,8 +40,8 @@ extras = finite_json.map(ExtraAttributes.from_object)
 
 
 @st.composite
-def timestamps(draw: st.DrawFn, years: st.SearchStrategy[int] = st.integers(0, 9999)) -> Timestamp:
-    year = draw(years)
+def timestamps(draw: st.DrawFn, first_year: int = 0, last_year: int = 9999) -> Timestamp:
+    year = draw(st.integers(first_year, last_year))
     seconds = draw(st.integers(0, 86_399))
     nanoseconds = draw(st.integers(0, 999_999_999) | st.sampled_from([0, 1_000_000, 120_000, 123_000_000]))
     return Timestamp(year, draw(st.integers(1, 365 + is_leap(year))), seconds, nanoseconds)
@@ -79,10 +79,15 @@ def _nests(table: type) -> bool:
     return any(isinstance(field.shape, UnionShape | TableShape) for field in table_spec(table).fields)
 
 
+def _later(shape: Shape, depth: int) -> st.SearchStrategy[Any]:
+    """Types contain types: their strategies are made when they are drawn from."""
+    return st.deferred(lambda: values(shape, depth))
+
+
 def tables(table: type, depth: int = 5) -> st.SearchStrategy[Any]:
-    parts = {}
+    parts: dict[str, st.SearchStrategy[Any]] = {}
     for field in table_spec(table).fields:
-        part = st.deferred(lambda shape=field.shape: values(shape, depth - 1))
+        part = _later(field.shape, depth - 1)
         if not field.required and field.default is None:
             optional = st.none() if depth <= 0 else st.none() | part
             parts[field.name] = optional

@@ -122,7 +122,10 @@ EVENTS: tuple[MetadataEvent, ...] = (
         fetch=FetchStepMqtt(
             host="h",
             port=0,
-            topics=(MqttTopicSubscription(path="t", qos=MqttQos.AT_MOST_ONCE), MqttTopicSubscription(path="u")),
+            topics=(
+                MqttTopicSubscription(path="t", qos=MqttQos.AT_MOST_ONCE),
+                MqttTopicSubscription(path="u"),
+            ),
         ),
         read=ReadStepNdJson(),
         merge=MergeStrategyAppend(),
@@ -135,7 +138,9 @@ EVENTS: tuple[MetadataEvent, ...] = (
         transform=SQL,
     ),
     SetVocab(event_time_column="when"),
-    SetAttachments(attachments=AttachmentsEmbedded(items=(AttachmentEmbedded(path="README.md", content=""),))),
+    SetAttachments(
+        attachments=AttachmentsEmbedded(items=(AttachmentEmbedded(path="README.md", content=""),))
+    ),
     SetInfo(description="A dataset\nof two lines\n", keywords=()),
     SetLicense(short_name="CC0", name="Public domain", website_url="https://example.com"),
     SetDataSchema(raw_arrow_schema=b"\x00\x01\x02"),

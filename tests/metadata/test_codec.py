@@ -2,12 +2,14 @@
 
 import struct
 from dataclasses import replace
+from typing import Any, cast
 from unittest import mock
 
 import pytest
 from hypothesis import given, settings
 
 from odf_core.identity import DatasetId, Multihash
+from odf_core.limits import Limits
 from odf_core.metadata import (
     AddData,
     BlockHashMismatch,
@@ -31,7 +33,6 @@ from odf_core.metadata import (
     make_block,
     read_block,
 )
-from odf_core.limits import Limits
 from odf_core.metadata.codec import encode
 from odf_core.metadata.codec.encode import encode_content
 from tests.metadata.flatbuffers_builder import LibraryBuilder
@@ -105,7 +106,7 @@ def test_every_event_survives_in_both_versions(block: MetadataBlock, version: in
     assert read_block(made.data, made.hash) == made
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(blocks)
 def test_random_blocks_survive(block: MetadataBlock) -> None:
     for version in (2, 3):
@@ -115,7 +116,7 @@ def test_random_blocks_survive(block: MetadataBlock) -> None:
         assert encode_block(decoded.block, decoded.version) == data
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(blocks)
 def test_the_flatbuffers_library_writes_the_same_bytes(block: MetadataBlock) -> None:
     for version in (2, 3):
@@ -143,7 +144,7 @@ def test_hash_is_compared_with_the_name() -> None:
 )
 def test_other_versions_are_named_and_refused(version: int, error: type[Exception]) -> None:
     changed = SEED_BYTES[:28] + struct.pack("<i", version) + SEED_BYTES[32:]
-    with pytest.raises(error, match=f"version {version} "):
+    with pytest.raises(error, match=f"version {version};"):
         decode_block(changed)
     with pytest.raises(error):
         encode_block(SEED, version)
@@ -164,8 +165,8 @@ def test_size_is_bounded_before_anything_is_read() -> None:
         replace(SEED, system_time=Timestamp(2024, 0, 0, 0)),
         replace(SEED, system_time=Timestamp(2023, 366, 0, 0)),
         replace(SEED, event=SetInfo(description="\ud800")),
-        replace(SEED, event=OffsetInterval(start=0, end=1)),
-        replace(SEED, event=None),
+        replace(SEED, event=cast(Any, OffsetInterval(start=0, end=1))),
+        replace(SEED, event=cast(Any, None)),
     ],
 )
 def test_what_the_form_cannot_hold_is_refused(block: MetadataBlock) -> None:

@@ -25,7 +25,8 @@ def _cases() -> list[Any]:
     folder = vectors_dir()
     if folder is None:
         return []
-    return json.loads((folder / "metadata" / "cases.json").read_text())["cases"]
+    cases: list[Any] = json.loads((folder / "metadata" / "cases.json").read_text())["cases"]
+    return cases
 
 
 CURRENT = [case for case in _cases() if "legacy" not in case["fbsSchema"]]

@@ -9,10 +9,14 @@ from odf_core.errors import OdfError
 from odf_core.identity import InvalidDid, InvalidMultihash, InvalidReference
 from odf_core.limits import Limits
 from odf_core.metadata import (
+    AddPushSource,
     InvalidTimestamp,
     LegacyBlock,
     MalformedBlock,
+    MergeStrategyAppend,
     NestingTooDeep,
+    ReadStepCsv,
+    SetInfo,
     UnsupportedMember,
     decode_block,
     encode_block,
@@ -28,7 +32,9 @@ MAP, OPTION, NULL = 18, 20, 19
 DATA = [encode_block(block, version) for block in BLOCKS for version in (2, 3)]
 
 
-def in_block(builder: Builder, event: int, kind: str | int, *, time: bytes = TIME, extra_slot: bool = False) -> bytes:
+def in_block(
+    builder: Builder, event: int, kind: str | int, *, time: bytes = TIME, extra_slot: bool = False
+) -> bytes:
     """A block file around an event table that the builder already holds."""
     builder.start_table()
     builder.struct(0, time, 4)
@@ -69,7 +75,14 @@ def test_every_truncation_is_refused_or_read() -> None:
 
 def test_flipped_bits_and_words_give_a_block_or_an_error() -> None:
     rng = random.Random(20261121)
-    special = [b"\0\0\0\0", b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\4\0\0\0", b"\xf0\xff\xff\xff"]
+    special = [
+        b"\0\0\0\0",
+        b"\xff\xff\xff\xff",
+        b"\xff\xff\xff\x7f",
+        b"\0\0\0\x80",
+        b"\4\0\0\0",
+        b"\xf0\xff\xff\xff",
+    ]
     outcomes = {True: 0, False: 0}
     for _ in range(30_000):
         data = bytearray(rng.choice(DATA))
@@ -100,7 +113,7 @@ def test_unknown_later_slots_are_passed_over() -> None:
     text = builder.string(b"hello")
     event = table(builder, (0, text), (5, text))
     block = read_block(in_block(builder, event, "SetInfo", extra_slot=True))
-    assert block.block.event.description == "hello"
+    assert block.block.event == SetInfo(description="hello")
 
 
 @pytest.mark.parametrize("number", [14, 200])
@@ -135,7 +148,9 @@ def test_union_type_none_means_absence() -> None:
     builder.scalar(5, b"\1")
     builder.offset(6, item)
     source = builder.end_table()
-    assert read_block(in_block(builder, source, "AddPushSource")).block.event.preprocess is None
+    assert read_block(in_block(builder, source, "AddPushSource")).block.event == AddPushSource(
+        source_name="s", read=ReadStepCsv(), merge=MergeStrategyAppend()
+    )
 
 
 def test_missing_required_parts_are_named() -> None:
@@ -196,7 +211,9 @@ def test_identifiers_are_checked(content: bytes, error: type[OdfError]) -> None:
         read_block(in_block(builder, seed, "Seed"))
 
 
-@pytest.mark.parametrize("content", [b"", b"\x16", b"\x16\x20" + bytes(31), b"\x12\x21" + bytes(33), b"\x55\x01a"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\x16", b"\x16\x20" + bytes(31), b"\x12\x21" + bytes(33), b"\x55\x01a"]
+)
 def test_hashes_are_checked(content: bytes) -> None:
     builder = Builder()
     event = table(builder, (0, builder.byte_vector(content)))

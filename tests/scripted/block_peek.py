@@ -66,7 +66,9 @@ def peek(data: bytes) -> Peek:
     objects: list[tuple[str, str, int]] = []
     records = 0
     if event is not None and event_type in (ADD_DATA, EXECUTE_TRANSFORM):
-        new_data, checkpoint = (event.table(2), event.table(3)) if event_type == ADD_DATA else (event.table(3), event.table(4))
+        new_data, checkpoint = (
+            (event.table(2), event.table(3)) if event_type == ADD_DATA else (event.table(3), event.table(4))
+        )
         if new_data is not None:
             objects.append(("DataSlice", _text(new_data.bytes(1)), new_data.scalar(3, "Q")))
             interval = new_data.table(2)

@@ -118,7 +118,9 @@ def pull(remote: Remote, local: Folder, *, force: bool = False) -> Outcome:
         for strategy in ws.expect()["object_transfer_strategies"]:
             assert strategy["pull_strategy"] == "HttpDownload"
             reference = strategy["object_file"]
-            local.put_object(reference["object_type"], reference["physical_hash"], download(strategy["download_from"]))
+            local.put_object(
+                reference["object_type"], reference["physical_hash"], download(strategy["download_from"])
+            )
     for name, data in blocks:
         local.put_block(name, data)
     local.set_head(blocks[-1][0])
@@ -143,7 +145,14 @@ def push(remote: Remote, local: Folder, *, force: bool = False, visibility: str 
     return Outcome(True, old, head, len(chain), skipped)
 
 
-def offer(ws: RawWebSocket, chain: list, current_head: str | None, *, force: bool = False, visibility: str = "Private") -> None:
+def offer(
+    ws: RawWebSocket,
+    chain: list,
+    current_head: str | None,
+    *,
+    force: bool = False,
+    visibility: str = "Private",
+) -> None:
     """Messages 1 to 4 of a push."""
     ws.send_json(
         {
@@ -158,7 +167,9 @@ def offer(ws: RawWebSocket, chain: list, current_head: str | None, *, force: boo
     ok(ws.expect())
 
 
-def negotiate(ws: RawWebSocket, objects: list[tuple[str, str, int]], *, is_truncated: bool = False) -> list[dict]:
+def negotiate(
+    ws: RawWebSocket, objects: list[tuple[str, str, int]], *, is_truncated: bool = False
+) -> list[dict]:
     """Messages 5 and 6."""
     ws.send_json({"object_files": [object_file(item) for item in objects], "is_truncated": is_truncated})
     return ok(ws.expect())["object_transfer_strategies"]
@@ -188,7 +199,7 @@ def transfer(ws: RawWebSocket, chain: list, local: Folder) -> int:
 
 
 def complete(ws: RawWebSocket) -> None:
-    """Messages 10 to 12. An `Err` in the last reply is a failure, whatever the deployed client makes of it."""
+    """Messages 10 to 12. An `Err` in the last reply is a failure, though not to the deployed client."""
     ws.send_json({})
     try:
         reply = ws.receive_json()

@@ -5,15 +5,25 @@ from urllib.parse import urlsplit
 
 
 def request(
-    method: str, url: str, headers: dict[str, str] | None = None, body: bytes | None = None, timeout: float = 60
+    method: str,
+    url: str,
+    headers: dict[str, str] | None = None,
+    body: bytes | None = None,
+    timeout: float = 60,
 ) -> tuple[int, dict[str, str], bytes]:
     parts = urlsplit(url)
-    connection = (HTTPSConnection if parts.scheme == "https" else HTTPConnection)(parts.netloc, timeout=timeout)
+    connection = (HTTPSConnection if parts.scheme == "https" else HTTPConnection)(
+        parts.netloc, timeout=timeout
+    )
     try:
         path = parts.path + (f"?{parts.query}" if parts.query else "")
         connection.request(method, path, body=body, headers=headers or {})
         response = connection.getresponse()
-        return response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+        return (
+            response.status,
+            {name.lower(): value for name, value in response.getheaders()},
+            response.read(),
+        )
     finally:
         connection.close()
 
@@ -29,5 +39,8 @@ def download(url: dict) -> bytes:
 
 def upload(url: dict, data: bytes) -> int:
     """PUT of a TransferUrl with the two headers that the deployed client appends; returns the status."""
-    headers = transfer_headers(url) | {"Content-Type": "application/octet-stream", "Content-Length": str(len(data))}
+    headers = transfer_headers(url) | {
+        "Content-Type": "application/octet-stream",
+        "Content-Length": str(len(data)),
+    }
     return request("PUT", url["url"], headers, data)[0]

@@ -1,4 +1,4 @@
-"""The published dialect, written from its page alone: camelCase, DatasetError, the subprotocol in the handshake."""
+"""The published dialect, written from its page alone: camelCase, DatasetError, a subprotocol."""
 
 import base64
 import io
@@ -88,7 +88,9 @@ def pull(remote: Remote, dataset_id: str, local: Folder) -> Outcome:
         for strategy in reply(ws)["objectTransferStrategies"]:
             assert strategy["pullStrategy"] == "HttpDownload"
             reference = strategy["objectFile"]
-            local.put_object(reference["objectType"], reference["physicalHash"], download(strategy["downloadFrom"]))
+            local.put_object(
+                reference["objectType"], reference["physicalHash"], download(strategy["downloadFrom"])
+            )
     for name, data in blocks:
         local.put_block(name, data)
     local.set_head(blocks[-1][0])

@@ -1,4 +1,4 @@
-"""The subclass of uvicorn's WebSocket protocol, over real sockets, with a client as strict as the deployed one."""
+"""The subclass of uvicorn's WebSocket protocol, over real sockets, with the strict scripted client."""
 
 import asyncio
 import threading
@@ -48,8 +48,14 @@ async def session(socket: WebSocket) -> None:
 def server() -> Iterator[str]:
     app = Starlette(routes=[WebSocketRoute("/s", session)])
     config = uvicorn.Config(
-        app, host="127.0.0.1", port=0, ws=OdfWebSocketProtocol, ws_max_size=MESSAGE_LIMIT,
-        ws_ping_interval=None, ws_per_message_deflate=False, log_level="warning",
+        app,
+        host="127.0.0.1",
+        port=0,
+        ws=OdfWebSocketProtocol,
+        ws_max_size=MESSAGE_LIMIT,
+        ws_ping_interval=None,
+        ws_per_message_deflate=False,
+        log_level="warning",
     )
     running = uvicorn.Server(config)
     thread = threading.Thread(target=lambda: asyncio.run(running.serve()))
@@ -74,7 +80,9 @@ def test_a_subprotocol_with_a_slash_is_echoed(server: str) -> None:
     ws.drop()
 
 
-@pytest.mark.parametrize(("total", "frame"), [(1, 10), (125, 1000), (126, 1000), (70_000, 100_000), (70_000, 64_000)])
+@pytest.mark.parametrize(
+    ("total", "frame"), [(1, 10), (125, 1000), (126, 1000), (70_000, 100_000), (70_000, 64_000)]
+)
 def test_a_message_in_pieces_arrives_whole(server: str, total: int, frame: int) -> None:
     ws = RawWebSocket.connect(server, {})
     ws.send_text(f"size {total} {frame}")

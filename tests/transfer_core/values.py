@@ -95,4 +95,3 @@ def _add_data(
             ),
         )
     )
-

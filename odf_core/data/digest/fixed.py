@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from odf_core.data.digest.bits import Bits, unpack
+from odf_core.data.digest.bits import Bits
 
 _FILTER = pc.get_function("array_filter")
 _DROP = pc.FilterOptions("drop")
@@ -27,17 +27,13 @@ def spaced_items(values: Bytes, validity: Bits, width: int) -> Any:
 
     Bytes in the slots of nulls may be anything. Items longer than `width` cannot be.
     """
-    length = len(values) // width
+    valid = _VALID_BYTES.take(validity, mode="clip").view(np.uint8)[: len(values) // width]
     if width == 1:
-        return values * unpack(validity, length)
-    kept = 0
-    if _high_bytes_are_zero(values, width):
-        kept = width - 1
-    else:
-        values = values.copy()
-        first_bytes = values[::width]
-        np.multiply(first_bytes, unpack(validity, length), out=first_bytes)
-    return _drop_bytes(values, _selection(width, kept).take(validity, mode="clip"))
+        return values & valid
+    cleared = values.copy()
+    first_bytes = cleared[::width]
+    np.bitwise_and(first_bytes, valid, out=first_bytes)
+    return _drop_bytes(cleared, _selection(width).take(validity, mode="clip"))
 
 
 def _drop_bytes(data: Bytes, selection: Any) -> Any:
@@ -49,21 +45,13 @@ def _drop_bytes(data: Bytes, selection: Any) -> Any:
     return result.buffers()[1][: len(result)]
 
 
-def _high_bytes_are_zero(values: Bytes, width: int) -> bool:
-    """True where the last byte of every slot is zero, as it is for counts, ids and times: a null
-    slot then has a byte that can stand for it, and nothing needs to be cleared."""
-    if width not in (2, 4, 8):
-        return False
-    return int(values.view(f"<u{width}").max()) < 1 << (8 * (width - 1))
-
-
 @cache
-def _selection(width: int, kept: int) -> Any:
-    """For each byte of validity bits, the selection bits of eight slots: all bytes of a valid slot,
-    byte `kept` of a null's. One opaque element of `width` bytes for each entry."""
+def _selection(width: int) -> Any:
+    """For each byte of validity bits, the selection bits of eight slots: all bytes of a valid slot, the
+    first one of a null's. One opaque element of `width` bytes for each entry."""
     validity = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
     chosen = np.repeat(validity[:, :, None], width, axis=2)
-    chosen[:, :, kept] = 1
+    chosen[:, :, 0] = 1
     return np.packbits(chosen.reshape(256, -1), axis=1, bitorder="little").view(f"V{width}").ravel()
 
 

@@ -92,10 +92,9 @@ def _encode_booleans(array: Any, validity: Bits | None, with_bounds: bool) -> It
 
 def _encode_fixed_binary(array: Any, validity: Bits | None, with_bounds: bool) -> Items:
     length, width = len(array), array.type.byte_width
-    lengths = np.full(length, width, np.int64)
     offsets = np.arange(length + 1, dtype=np.int64) * width
-    bounds = _prefixed_bounds(lengths, validity) if with_bounds else None
-    return Items(prefixed_items(lengths, _slots(array, width), offsets, validity), bounds)
+    data = prefixed_items(None, _slots(array, width), offsets, validity)
+    return Items(data, _prefixed_bounds(offsets, validity) if with_bounds else None)
 
 
 def _encode_binary(array: Any, validity: Bits | None, with_bounds: bool) -> Items:
@@ -104,9 +103,8 @@ def _encode_binary(array: Any, validity: Bits | None, with_bounds: bool) -> Item
     offsets = _offsets(array)
     memory = array.buffers()[2]
     data = np.frombuffer(memory, np.uint8) if memory is not None else np.empty(0, np.uint8)
-    lengths = np.diff(offsets).astype(np.int64)
-    bounds = _prefixed_bounds(lengths, validity) if with_bounds else None
-    return Items(prefixed_items(lengths, data, offsets, validity), bounds)
+    bounds = _prefixed_bounds(offsets, validity) if with_bounds else None
+    return Items(prefixed_items(None, data, offsets, validity), bounds)
 
 
 def _encode_lists(array: Any, validity: Bits | None, with_bounds: bool) -> Items:
@@ -122,9 +120,8 @@ def _encode_lists(array: Any, validity: Bits | None, with_bounds: bool) -> Items
     assert inner.bounds is not None
     ends = inner.bounds[offsets - start]
     data = np.frombuffer(inner.data, np.uint8)
-    counts = np.diff(offsets).astype(np.int64)
-    bounds = _prefixed_bounds(np.diff(ends), validity) if with_bounds else None
-    return Items(prefixed_items(counts, data, ends, validity), bounds)
+    bounds = _prefixed_bounds(ends, validity) if with_bounds else None
+    return Items(prefixed_items(offsets, data, ends, validity), bounds)
 
 
 def _offsets(array: Any) -> Any:
@@ -143,8 +140,8 @@ def _fixed_bounds(length: int, validity: Bits | None, width: int) -> Bounds:
     return _bounds(np.where(unpack(validity, length), width, 1))
 
 
-def _prefixed_bounds(lengths: npt.NDArray[np.int64], validity: Bits | None) -> Bounds:
-    sizes = lengths + 8
+def _prefixed_bounds(offsets: Any, validity: Bits | None) -> Bounds:
+    sizes = np.diff(offsets).astype(np.int64) + 8
     return _bounds(sizes if validity is None else np.where(unpack(validity, len(sizes)), sizes, 1))
 
 

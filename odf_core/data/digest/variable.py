@@ -22,52 +22,57 @@ Offsets = npt.NDArray[np.int32] | npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 
 
-def prefixed_items(prefixes: npt.NDArray[np.int64], data: Bytes, offsets: Offsets, validity: Bits | None) -> Any:
-    """The stream of `len(prefixes)` items as a buffer: prefix i, then `data[offsets[i]:offsets[i + 1]]`.
+def prefixed_items(counts: Offsets | None, data: Bytes, offsets: Offsets, validity: Bits | None) -> Any:
+    """The stream, as a buffer, of items that are `data[offsets[i]:offsets[i + 1]]`, each behind its prefix.
 
-    Nulls give one byte 00, whatever lies in their slot.
+    The prefix is the i-th difference of `counts` (offsets in items), or of `offsets` itself where that is
+    None (a length in bytes). Nulls give one byte 00, whatever lies in their slot.
     """
-    count = len(prefixes)
+    rows = len(offsets) - 1
     start, stop = int(offsets[0]), int(offsets[-1])
-    prefix_bytes = _PREFIX_BYTES * count
-    total = prefix_bytes + (stop - start) + 1
+    prefixes = _PREFIX_BYTES * rows
+    total = prefixes + (stop - start) + 1
     memory = np.empty(total, np.uint8)
-    memory[:prefix_bytes] = prefixes.view(np.uint8)
-    memory[prefix_bytes : total - 1] = data[start:stop]
+    ends = offsets if counts is None else counts
+    np.subtract(ends[1:], ends[:-1], out=memory[:prefixes].view(np.int64), dtype=np.int64)
+    memory[prefixes : total - 1] = data[start:stop]
     memory[total - 1] = 0
     narrow = total < _INT32_ROOM
-    bounds = np.empty(2 * count + 3, np.int32 if narrow else np.int64)
-    bounds[:count] = np.arange(0, prefix_bytes, _PREFIX_BYTES)
-    np.add(offsets, prefix_bytes - start, out=bounds[count : 2 * count + 1], dtype=bounds.dtype)
-    bounds[2 * count + 1 :] = total
+    bounds = np.empty(2 * rows + 3, np.int32 if narrow else np.int64)
+    bounds[:rows] = _prefix_starts(rows)
+    np.add(offsets, prefixes - start, out=bounds[rows : 2 * rows + 1], dtype=bounds.dtype)
+    bounds[2 * rows + 1 :] = total
     source = pa.Array.from_buffers(
         pa.binary() if narrow else pa.large_binary(),
-        2 * count + 2,
+        2 * rows + 2,
         [None, pa.py_buffer(bounds), pa.py_buffer(memory)],
     )
-    result = _TAKE.call([source, pa.array(_turns(count, validity))], _UNCHECKED)
-    return _written(result)
+    turns = pa.Array.from_buffers(pa.int32(), 2 * rows, [None, pa.py_buffer(_turns(rows, validity))])
+    return _written(_TAKE.call([source, turns], _UNCHECKED))
 
 
-def _turns(count: int, validity: Bits | None) -> npt.NDArray[np.int32]:
-    """Which elements follow each other: prefix and item in turns; for a null the single zero byte
-    (element 2 * count) and the empty element behind it."""
-    turns = _all_valid_turns(count)
+def _turns(rows: int, validity: Bits | None) -> npt.NDArray[np.int64]:
+    """Which elements follow each other, as pairs of 32-bit indices: a row's prefix and its item; for a null
+    the single zero byte (element 2 * rows) and the empty element behind it."""
+    turns = _all_valid_turns(rows)
     if validity is None:
         return turns
-    nulls = ~unpack(validity, count)
-    turns = turns.copy()
-    turns[0::2][nulls] = 2 * count
-    turns[1::2][nulls] = 2 * count + 1
-    return turns
+    return np.where(unpack(validity, rows), turns, _pair(2 * rows, 2 * rows + 1))
 
 
 @lru_cache(maxsize=4)
-def _all_valid_turns(count: int) -> npt.NDArray[np.int32]:
-    turns = np.empty((count, 2), np.int32)
-    turns[:, 0] = np.arange(count, dtype=np.int32)
-    turns[:, 1] = np.arange(count, 2 * count, dtype=np.int32)
-    return turns.ravel()
+def _prefix_starts(rows: int) -> npt.NDArray[np.int32]:
+    return np.arange(0, _PREFIX_BYTES * rows, _PREFIX_BYTES, dtype=np.int32)
+
+
+@lru_cache(maxsize=4)
+def _all_valid_turns(rows: int) -> npt.NDArray[np.int64]:
+    first = np.arange(rows, dtype=np.int64)
+    return _pair(first, first + rows)
+
+
+def _pair(first: Any, second: Any) -> Any:
+    return first | (second << 32)
 
 
 def _written(binary_array: Any) -> Any:

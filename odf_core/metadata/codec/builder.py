@@ -87,7 +87,7 @@ class Builder:
         """Position of the finished table; an equal earlier vtable is used again."""
         self._align(4, 4)
         table = self._used + 4
-        entries = [0] * (self._slots[-1][0] + 1 if self._slots else 0)
+        entries = [0] * (max([slot for slot, _ in self._slots], default=-1) + 1)
         for slot, position in self._slots:
             entries[slot] = table - position
         size = 4 + 2 * len(entries)

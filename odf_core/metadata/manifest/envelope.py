@@ -85,8 +85,7 @@ def _read_first_version(manifest: Any, expected: str, limits: Limits) -> Any:
     _check_kind(kind, expected)
     if version != _VERSION:
         raise UnsupportedManifestVersion(
-            f"Unsupported version: manifest of kind {kind} has version {version}, "
-            f"but only version {_VERSION} is read.",
+            f"The manifest of kind {kind} has version {version}; only version {_VERSION} is read.",
             extras={"version": version, "maximum": _VERSION},
         )
     return _content(kind, content, limits)

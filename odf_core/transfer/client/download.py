@@ -11,6 +11,7 @@ from odf_core.transfer.client.errors import (
     DownloadMismatch,
     RemoteObjectNotFound,
     RemoteUnavailable,
+    TransferUrlExpired,
     TransferUrlRefused,
     UnexpectedAnswer,
 )
@@ -22,7 +23,7 @@ from odf_core.transfer.client.progress import Progress
 class UrlExpired(Exception):
     """The storage refuses a URL in words that speak of its age: a signal to the dispatcher, never public."""
 
-    def __init__(self, refused: TransferUrlRefused) -> None:
+    def __init__(self, refused: TransferUrlExpired) -> None:
         super().__init__(refused.message)
         self.refused = refused
 
@@ -162,9 +163,10 @@ def object_refusal(http: Http, answer: Answer, ref: ObjectRef) -> Exception:
         )
     body = answer.read_text(http.options.limits.http_body_bytes)
     why = refusal(answer.status, answer.headers, body, shown_url(answer.url))
-    refused = TransferUrlRefused(
+    expired = says_expired(answer.status, body)
+    refused = (TransferUrlExpired if expired else TransferUrlRefused)(
         f"The storage refuses the URL of {ref} with {answer.status}.",
         objects=[ref.hash],
         extras={**extras, "told": why.message},
     )
-    return UrlExpired(refused) if says_expired(answer.status, body) else refused
+    return UrlExpired(refused) if isinstance(refused, TransferUrlExpired) else refused

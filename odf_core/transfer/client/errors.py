@@ -67,6 +67,12 @@ class TransferUrlRefused(AccessDenied):
     code: ClassVar[str] = "transfer_url_refused"
 
 
+class TransferUrlExpired(TransferUrlRefused):
+    """The storage refuses a URL in words that speak of its age, and no new one could be had."""
+
+    code: ClassVar[str] = "transfer_url_expired"
+
+
 class DownloadMismatch(IntegrityError):
     """Downloaded bytes are not what their hash or declared size says."""
 

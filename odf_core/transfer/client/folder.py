@@ -8,11 +8,10 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from odf_core.metadata import StoredBlock, read_block
-
 from odf_core.errors import IntegrityError, InvalidInput
 from odf_core.identity import Multihash, ObjectKind, ObjectRef
 from odf_core.limits import Limits
+from odf_core.metadata import StoredBlock, read_block
 from odf_core.transfer.client.durable import flush, write_atomically
 from odf_core.transfer.client.errors import LocalHeadMoved
 

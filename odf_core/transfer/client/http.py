@@ -202,7 +202,12 @@ def shown_url(url: str) -> str:
     return url.partition("?")[0]
 
 
-def _reason(error: Exception) -> str:
-    """A few words on why a connection failed, without addresses of objects in memory."""
-    text = str(getattr(error, "reason", None) or error)
-    return text.rsplit(": ", 1)[-1].strip().rstrip(".") or type(error).__name__
+def _reason(error: BaseException) -> str:
+    """A few words on why a connection failed, from the innermost cause."""
+    inner = getattr(error, "reason", None) or next(
+        (item for item in error.args[1:] if isinstance(item, BaseException)), None
+    )
+    if isinstance(inner, BaseException):
+        return _reason(inner)
+    text = getattr(error, "strerror", None) or str(error).rsplit(": ", 1)[-1].strip()
+    return text.rstrip(".") or type(error).__name__

@@ -13,7 +13,7 @@ from odf_core.metadata import StoredBlock
 from odf_core.transfer import ClientPushSession, CloseFrame, PushRequest, TransferPlan, Visibility
 from odf_core.transfer.client.addresses import DatasetAddress
 from odf_core.transfer.client.conversation import Conversation, dialect_of, open_conversation
-from odf_core.transfer.client.errors import RemoteDatasetNotFound, RemoteReadOnly
+from odf_core.transfer.client.errors import RemoteDatasetNotFound, RemoteReadOnly, TransferUrlExpired
 from odf_core.transfer.client.explain import explain_divergence
 from odf_core.transfer.client.folder import DatasetFolder
 from odf_core.transfer.client.http import Http
@@ -26,7 +26,7 @@ from odf_core.transfer.fit import FRAGMENTED_BYTES, fit_archive
 from odf_core.transfer.messages import PUSH_CONFIRMED
 
 PushConversation = Conversation[ClientPushSession]
-_TRIED_AGAIN = (ConnectionLost, SessionExpired, PushOutcomeUnknown)
+_TRIED_AGAIN = (ConnectionLost, SessionExpired, PushOutcomeUnknown, TransferUrlExpired)
 
 
 @dataclass(slots=True)
@@ -94,11 +94,13 @@ class SmartPush:
     def _with_patience(
         self, blocks: list[StoredBlock], remote: Multihash | None
     ) -> tuple[Multihash, int, TransferStats]:
-        """One session; another one where the connection broke and the node's head has not moved."""
+        """One session; another one where the connection broke (or URLs expired that could not be asked
+        for again) and the node's head has not moved."""
+        renewable = False
         for number in range(1, self.http.options.session_attempts + 1):
             sent: list[Multihash] = []
             try:
-                return self._session(blocks, remote, sent)
+                return self._session(blocks, remote, sent, renewable=renewable)
             except _TRIED_AGAIN as error:
                 head = self._head_after(error)
                 if sent and head == sent[0]:
@@ -106,6 +108,7 @@ class SmartPush:
                     return head, count, TransferStats()
                 if number == self.http.options.session_attempts or head != remote:
                     raise
+                renewable = isinstance(error, TransferUrlExpired)
                 self.http.pause(number, error)
         raise AssertionError("session_attempts is positive")
 
@@ -116,7 +119,7 @@ class SmartPush:
             raise error from None
 
     def _session(
-        self, blocks: list[StoredBlock], remote: Multihash | None, sent: list[Multihash]
+        self, blocks: list[StoredBlock], remote: Multihash | None, sent: list[Multihash], *, renewable: bool
     ) -> tuple[Multihash, int, TransferStats]:
         """Push as many of `blocks` as fit a message; the new head, their count, what moved.
 
@@ -133,7 +136,7 @@ class SmartPush:
             talk.ask(talk.session.send_request(request))
             self.progress.phase(Phase.BLOCKS, count=len(part), size=request.plan.bytes_in_raw_blocks)
             talk.ask(talk.session.send_blocks(fitted.batch))
-            stats = send_objects(self.http, talk, self.local, part, self.progress)
+            stats = send_objects(self.http, talk, self.local, part, self.progress, renewable=renewable)
             self.progress.phase(Phase.COMMIT, count=len(part))
             sent.append(new_head)
             talk.ask(talk.session.send_complete())

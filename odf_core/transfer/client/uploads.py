@@ -28,25 +28,22 @@ def send_objects(
     folder: DatasetFolder,
     blocks: Iterable[StoredBlock],
     progress: Progress,
+    *,
+    renewable: bool,
 ) -> TransferStats:
     """Upload what the node lacks of the objects of `blocks`; the session is then ready to complete.
 
-    Raises what `Upload.run` and the node raise.
+    `renewable` leaves room to ask for URLs again, where the dialect has to be told (wire.md 3.5); it
+    costs a round trip, so only pushes that take long do it by themselves. Raises what `Upload.run` and
+    the node raise, `TransferUrlExpired` where there is no such room.
     """
     refs = list(dict.fromkeys(itertools.chain.from_iterable(new_objects(item.block) for item in blocks)))
     size = sum(ref.size or 0 for ref in refs)
     progress.phase(Phase.OBJECTS, count=len(refs), size=size)
-    return _Uploads(http, talk, folder, progress, _needs_rounds(http, talk, len(refs), size)).run(refs)
-
-
-def _needs_rounds(http: Http, talk: PushConversation, count: int, size: int) -> bool:
-    """Whether to leave room for further requests, where the dialect has to be told (wire.md 3.5).
-
-    It costs a round trip, so a push that takes seconds does without.
-    """
     options = http.options
-    long = size > options.one_round_bytes or count > options.objects_per_request
-    return talk.session.dialect.has_progress and long
+    long = size > options.one_round_bytes or len(refs) > options.objects_per_request
+    rounds = talk.session.dialect.has_progress and (renewable or long)
+    return _Uploads(http, talk, folder, progress, rounds).run(refs)
 
 
 @dataclass(slots=True)

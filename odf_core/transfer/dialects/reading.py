@@ -12,13 +12,16 @@ S = TypeVar("S")
 
 
 def to_bytes(text: bytes | str) -> bytes:
-    """UTF-8 of a message; raises MalformedMessage for text that has none (lone surrogates)."""
-    if isinstance(text, bytes):
-        return text
+    """UTF-8 of a message; raises MalformedMessage for what is none."""
     try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as error:
+        if isinstance(text, str):
+            return text.encode("utf-8")
+        if not text.isascii():
+            # The parsers do not look into fields that they skip.
+            text.decode("utf-8")
+    except UnicodeError as error:
         raise MalformedMessage("The message is not valid Unicode.") from error
+    return text
 
 
 def read_model(model: type[M], data: bytes, what: object) -> M:

@@ -1,0 +1,123 @@
+"""`odf init`, `list`, `log`, `show`, `verify` and `delete`: the datasets of a workspace."""
+
+from typing import Annotated, Any
+
+import typer
+
+from app.cli.output import Output, OutputFormat, write_record, write_records
+
+DatasetArgument = Annotated[str, typer.Argument(metavar="DATASET", help="Name or id of a dataset.")]
+
+
+def register_dataset_commands(cli: typer.Typer) -> None:
+    """Put the commands of this module on the command line."""
+    cli.command("init")(init)
+    cli.command("list")(list_datasets)
+    cli.command("log")(log)
+    cli.command("show")(show)
+    cli.command("verify")(verify)
+    cli.command("delete")(delete)
+
+
+def init(
+    folder: Annotated[str, typer.Argument(help="Where the workspace is to be.")] = ".",
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Make a workspace: a folder .odf that holds datasets."""
+    from pathlib import Path
+
+    from odf_core.workspace import Workspace
+
+    path = Path(folder).absolute()
+    path.mkdir(parents=True, exist_ok=True)
+    workspace = Workspace.init(path)
+    write_record({"workspace": str(workspace.root)}, output, sentence=f"Made a workspace in {path}")
+
+
+def list_datasets(output: Output = OutputFormat.TABLE) -> None:
+    """List the datasets of the workspace."""
+    from app.cli.describe import summary
+    from app.cli.session import find_workspace
+
+    rows = [summary(dataset) for dataset in find_workspace().datasets()]
+    write_records(rows, output, columns=["name", "kind", "blocks", "records", "updated", "head", "id"])
+
+
+def log(
+    dataset: DatasetArgument,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=0, help="Only the newest blocks; 0: all.")] = 0,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """List the blocks of a dataset, newest first."""
+    import itertools
+
+    from app.cli.describe import log_entry
+    from app.cli.session import find_workspace
+
+    blocks = find_workspace().dataset(dataset).folder.walk()
+    rows = [log_entry(block) for block in itertools.islice(blocks, limit or None)]
+    write_records(rows, output, columns=["number", "hash", "time", "kind", "summary"])
+
+
+def show(
+    dataset: DatasetArgument,
+    block: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[BLOCK]", help="A block, by hash, the end of its hash, or number: its manifest."
+        ),
+    ] = None,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Show what a dataset is now, or one of its blocks."""
+    import sys
+
+    from app.cli.describe import describe, find_block
+    from app.cli.output import write_json
+    from app.cli.session import find_workspace
+    from odf_core.metadata import block_to_json, dump_yaml
+
+    found = find_workspace().dataset(dataset)
+    value: dict[str, Any] = (
+        describe(found) if block is None else block_to_json(find_block(found.folder, block))
+    )
+    if output is OutputFormat.JSON:
+        write_json(value)
+    else:
+        sys.stdout.write(dump_yaml(value))
+
+
+def delete(
+    dataset: DatasetArgument,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Remove a dataset from the workspace; copies elsewhere stay."""
+    from app.cli.session import find_workspace
+
+    workspace = find_workspace()
+    found = workspace.dataset(dataset)
+    name, dataset_id = str(found.alias), str(found.id)
+    if not yes:
+        typer.confirm(f"Delete {name} ({dataset_id})?", abort=True, err=True)
+    workspace.delete(found)
+    write_record(
+        {"dataset": name, "datasetId": dataset_id, "deleted": True}, output, sentence=f"Deleted {name}"
+    )
+
+
+def verify(
+    datasets: Annotated[
+        list[str] | None, typer.Argument(metavar="[DATASET]...", help="Names or ids; default: all.")
+    ] = None,
+    output: Output = OutputFormat.TABLE,
+) -> None:
+    """Check the integrity of datasets: every hash, link, rule, and what blocks say about their files."""
+    from app.cli.session import find_workspace
+    from app.cli.verification import verify_datasets
+
+    workspace = find_workspace()
+    found = [workspace.dataset(item) for item in datasets] if datasets else list(workspace.datasets())
+    code = verify_datasets(found, output)
+    if code:
+        raise typer.Exit(code)

@@ -1,0 +1,34 @@
+"""What the commands that work with datasets share: the workspace, transfer options, the watcher."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from app.cli import state
+from odf_core.transfer.client import SILENT, DialectName, Progress, TransferOptions
+from odf_core.workspace import Workspace
+
+
+def find_workspace() -> Workspace:
+    """The workspace of the current folder. Raises `WorkspaceNotFound`."""
+    return Workspace.find()
+
+
+def transfer_options(
+    *, dialect: DialectName = DialectName.DEPLOYED, parallelism: int | None = None
+) -> TransferOptions:
+    """The options of the library, with what the command line says."""
+    given = {} if parallelism is None else {"parallelism": parallelism}
+    return TransferOptions(dialect=dialect, **given)  # type: ignore[arg-type]
+
+
+@contextmanager
+def watching() -> Iterator[Progress]:
+    """A watcher that fits where standard error goes."""
+    if state.current.quiet:
+        yield SILENT
+        return
+    from app.cli.progress import Bars, Lines
+
+    with Bars() if sys.stderr.isatty() else Lines() as progress:
+        yield progress

@@ -1,0 +1,121 @@
+"""What the bucket says of a dataset beside its objects, so that the index can be lost (promise 4).
+
+Below a dataset's folder: `refs/head` and `info/alias` as the specification has them (metadata.md 3),
+and `info/node.json` of this node: `{"visibility", "owner_did"}`.
+
+All of it follows the index: it is written after a commit, from what was committed, so that a push
+that lost a race leaves no trace in the dataset of another.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import orjson
+from anyio import to_thread
+from sqlalchemy import select
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.accounts.tables import Account
+from app.datasets.tables import Dataset
+from odf_core.errors import IntegrityError, InvalidInput, NotFound
+from odf_core.identity import DatasetAlias, DatasetId, Multihash
+from odf_core.storage import ALIAS_KEY, HEAD_KEY, ObjectStore
+
+NODE_KEY = "info/node.json"
+INFO_BYTES = 4096
+"""Largest of these files that is read."""
+
+
+class DatasetInfoDamaged(IntegrityError):
+    """`info/alias` or `info/node.json` of a dataset cannot be read."""
+
+    code: ClassVar[str] = "dataset_info_damaged"
+
+
+@dataclass(frozen=True, slots=True)
+class MirroredInfo:
+    """Who owns the dataset, under which name, and who may see it; None where the bucket does not say."""
+
+    alias: DatasetAlias | None
+    visibility: str
+    owner_did: str | None
+
+
+def folder_of(dataset_id: DatasetId | str) -> str:
+    """`fed01…/`, from an id or its multibase form."""
+    return f"{dataset_id if isinstance(dataset_id, str) else dataset_id.multibase}/"
+
+
+def mirror_head(store: ObjectStore, dataset_id: DatasetId | str, head: Multihash) -> None:
+    """Write `refs/head`: the hash as text, no newline. Raises `StoreUnavailable`."""
+    text = str(head).encode()
+    store.write(folder_of(dataset_id) + HEAD_KEY, text, size=len(text))
+
+
+def write_info(store: ObjectStore, dataset_id: DatasetId | str, info: MirroredInfo) -> None:
+    """Write `info/alias` and `info/node.json`. Raises `StoreUnavailable`."""
+    node = orjson.dumps({"visibility": info.visibility, "owner_did": info.owner_did})
+    alias = str(info.alias).encode()
+    store.write(folder_of(dataset_id) + NODE_KEY, node, size=len(node))
+    store.write(folder_of(dataset_id) + ALIAS_KEY, alias, size=len(alias))
+
+
+async def mirror_dataset_info(store: ObjectStore, conn: AsyncConnection, dataset_pk: int) -> None:
+    """Write alias, visibility and owner of a dataset as the index has them; nothing for one that is gone.
+
+    On the caller's connection, since whoever holds one must not wait for another. Raises
+    `StoreUnavailable`.
+    """
+    found = await conn.execute(
+        select(Dataset.dataset_id, Dataset.name, Dataset.visibility, Account.name.label("owner"), Account.did)
+        .join(Account, Account.id == Dataset.owner_id)
+        .where(Dataset.id == dataset_pk)
+    )
+    row = found.one_or_none()
+    if row is not None:
+        info = MirroredInfo(DatasetAlias.parse(f"{row.owner}/{row.name}"), row.visibility, row.did)
+        await to_thread.run_sync(write_info, store, row.dataset_id, info)
+
+
+def read_info(store: ObjectStore, dataset_id: DatasetId | str) -> MirroredInfo:
+    """What the bucket says; a dataset without `info/node.json` is private.
+
+    Raises `DatasetInfoDamaged`, `StoreUnavailable`.
+    """
+    folder = folder_of(dataset_id)
+    alias = _read(store, folder + ALIAS_KEY)
+    node = _read(store, folder + NODE_KEY)
+    visibility, owner_did = ("private", None) if node is None else _node_facts(node, folder)
+    return MirroredInfo(None if alias is None else _alias(alias, folder), visibility, owner_did)
+
+
+def _read(store: ObjectStore, key: str) -> bytes | None:
+    try:
+        return store.read(key, max_bytes=INFO_BYTES)
+    except NotFound:
+        return None
+
+
+def _alias(data: bytes, folder: str) -> DatasetAlias:
+    try:
+        return DatasetAlias.parse(data.decode("utf-8").strip())
+    except (UnicodeDecodeError, InvalidInput) as error:
+        raise DatasetInfoDamaged(
+            f"{folder}{ALIAS_KEY} holds no alias.", objects=[folder + ALIAS_KEY]
+        ) from error
+
+
+def _node_facts(data: bytes, folder: str) -> tuple[str, str | None]:
+    damaged = DatasetInfoDamaged(
+        f'{folder}{NODE_KEY} is not {{"visibility", "owner_did"}}.', objects=[folder + NODE_KEY]
+    )
+    try:
+        facts: Any = orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise damaged from error
+    if not isinstance(facts, dict):
+        raise damaged
+    visibility, owner_did = facts.get("visibility"), facts.get("owner_did")
+    if visibility not in ("private", "public") or not isinstance(owner_did, str | None):
+        raise damaged
+    return visibility, owner_did

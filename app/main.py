@@ -1,0 +1,85 @@
+"""The node as an ASGI application: wires, and does nothing else."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+
+from fastapi import FastAPI
+from starlette.middleware.cors import CORSMiddleware
+from starlette.websockets import WebSocket
+
+from app import errors
+from app.accounts import routes as accounts
+from app.accounts.service import ensure_account
+from app.datasets import info_routes
+from app.datasets import routes as datasets
+from app.datasets.addressing import dataset_prefix_of
+from app.openapi import describe
+from app.ops import health
+from app.ops.requests import HEADER as REQUEST_ID_HEADER
+from app.ops.requests import RequestMiddleware
+from app.settings import Settings
+from app.transfer import routes as transfer
+from app.transfer.runtime import TransferRuntime
+from app.transfer.upkeep import run_upkeep
+from app.wiring import open_node
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The application of one node; `app.state.node` is there while it runs.
+
+    The schema has to be up to date before (`app.database.upgrade`).
+    """
+    app = FastAPI(
+        title="odf-node",
+        version="0.1.0",
+        lifespan=_lifespan,
+        redirect_slashes=False,  # no route has a final slash, and nothing is redirected (wire.md 1.1)
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.settings = settings
+    app.state.transfer = TransferRuntime.of(settings.transfer)
+    errors.install(app)
+    _add_middleware(app)
+    # Fixed first segments win over the names of accounts and datasets.
+    for router in (health.router, accounts.router, info_routes.router):
+        app.include_router(router)
+    for router in (datasets.router, transfer.router):
+        app.include_router(router, prefix=dataset_prefix_of(settings))
+    app.add_api_websocket_route("/{path:path}", _no_such_socket)
+    describe(app, settings)
+    return app
+
+
+def _add_middleware(app: FastAPI) -> None:
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=["*"],
+        allow_methods=["GET", "POST"],
+        allow_headers=["*"],
+        expose_headers=["etag", "content-range", "accept-ranges", REQUEST_ID_HEADER],
+    )
+    app.add_middleware(RequestMiddleware)  # the last one added is the outermost
+
+
+async def _no_such_socket(socket: WebSocket) -> None:
+    # Without this an unknown path is denied with 403, which a deployed client reads as "Unauthorized".
+    raise errors.PathNotFound("Not Found")
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    settings: Settings = app.state.settings
+    async with open_node(settings) as node:
+        app.state.node = node
+        if settings.tenancy == "single":
+            await ensure_account(node.engine, settings.accounts.default_account)
+        upkeep = asyncio.create_task(run_upkeep(node), name="upkeep")
+        try:
+            yield
+        finally:
+            upkeep.cancel()
+            with suppress(asyncio.CancelledError):
+                await upkeep
+            app.state.transfer.close()

@@ -1,0 +1,101 @@
+"""Object stores and the layout of datasets in them.
+
+`odf_core.storage.s3` (boto3) is imported by those who use it: `open_store` does so when asked for a
+bucket. `odf_core.storage.presign`, `staging` and `probe` hold what a node adds.
+"""
+
+from odf_core.storage.dataset_store import DatasetStore, read_head
+from odf_core.storage.directory import DirectoryStore
+from odf_core.storage.errors import (
+    BucketNotFound,
+    InvalidHead,
+    InvalidKey,
+    InvalidRange,
+    InvalidStoreUrl,
+    InvalidUrlLifetime,
+    ObjectHashMismatch,
+    ObjectNotFound,
+    ObjectSizeMismatch,
+    StoreAccessDenied,
+    StoredObjectTooLarge,
+    StoreMisbehaved,
+    StoreUnavailable,
+)
+from odf_core.storage.layout import (
+    ALIAS_KEY,
+    BLOCKS_PREFIX,
+    HEAD_KEY,
+    block_key,
+    checkpoint_key,
+    data_key,
+    dataset_prefix,
+    object_key,
+    objects_prefix,
+)
+from odf_core.storage.memory import MemoryStore
+from odf_core.storage.opening import open_store
+from odf_core.storage.port import ClaimedObject, ObjectInfo, ObjectStore, ObjectStream, Readable
+from odf_core.storage.prefix import PrefixStore
+from odf_core.storage.s3_config import AddressingStyle, S3Config
+from odf_core.storage.staging import (
+    STAGING_PREFIX,
+    Swept,
+    check_and_promote,
+    check_claimed,
+    discard_session,
+    ensure_staging,
+    promote,
+    read_staging_key,
+    staging_key,
+    sweep,
+)
+from odf_core.storage.streams import hash_stream
+
+__all__ = [
+    "ObjectStore",
+    "ObjectStream",
+    "ObjectInfo",
+    "ClaimedObject",
+    "Readable",
+    "DirectoryStore",
+    "MemoryStore",
+    "PrefixStore",
+    "S3Config",
+    "AddressingStyle",
+    "open_store",
+    "DatasetStore",
+    "read_head",
+    "HEAD_KEY",
+    "ALIAS_KEY",
+    "BLOCKS_PREFIX",
+    "dataset_prefix",
+    "block_key",
+    "data_key",
+    "checkpoint_key",
+    "object_key",
+    "objects_prefix",
+    "STAGING_PREFIX",
+    "staging_key",
+    "read_staging_key",
+    "ensure_staging",
+    "promote",
+    "check_and_promote",
+    "check_claimed",
+    "discard_session",
+    "sweep",
+    "Swept",
+    "hash_stream",
+    "ObjectNotFound",
+    "InvalidKey",
+    "InvalidRange",
+    "InvalidStoreUrl",
+    "InvalidUrlLifetime",
+    "InvalidHead",
+    "ObjectHashMismatch",
+    "ObjectSizeMismatch",
+    "StoredObjectTooLarge",
+    "StoreUnavailable",
+    "StoreMisbehaved",
+    "StoreAccessDenied",
+    "BucketNotFound",
+]

@@ -1,0 +1,45 @@
+"""A person's local datasets and the verbs over them: the coordinator in one object.
+
+workspace = Workspace.init(Path.cwd())
+Transfers(workspace).pull("odf+https://odf.example.org/alice/foo")
+"""
+
+from odf_core.workspace.dataset import LocalDataset, RemoteAliases
+from odf_core.workspace.errors import (
+    DatasetBusy,
+    InvalidRepoUrl,
+    LocalDatasetExists,
+    LocalDatasetNotFound,
+    NoAliasToPull,
+    NothingToImport,
+    RepoExists,
+    RepoNotFound,
+    WorkspaceExists,
+    WorkspaceNotFound,
+    WorkspaceUnreadable,
+)
+from odf_core.workspace.repos import RepoRegistry
+from odf_core.workspace.tokens import TokenStore
+from odf_core.workspace.transfers import Transferred, Transfers
+from odf_core.workspace.workspace import Workspace
+
+__all__ = [
+    "Workspace",
+    "Transfers",
+    "Transferred",
+    "LocalDataset",
+    "RemoteAliases",
+    "RepoRegistry",
+    "TokenStore",
+    "WorkspaceNotFound",
+    "WorkspaceExists",
+    "WorkspaceUnreadable",
+    "LocalDatasetNotFound",
+    "LocalDatasetExists",
+    "DatasetBusy",
+    "RepoExists",
+    "RepoNotFound",
+    "InvalidRepoUrl",
+    "NoAliasToPull",
+    "NothingToImport",
+]
