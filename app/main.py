@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
+from functools import partial
 
 from fastapi import FastAPI
 from starlette.middleware.cors import CORSMiddleware
@@ -22,23 +23,23 @@ from app.settings import Settings
 from app.transfer import routes as transfer
 from app.transfer.runtime import TransferRuntime
 from app.transfer.upkeep import run_upkeep
-from app.wiring import open_node
+from app.wiring import OpenBucket, open_node, open_s3_bucket, report_presigned
 
 
-def create_app(settings: Settings) -> FastAPI:
+def create_app(settings: Settings, *, open_bucket: OpenBucket = open_s3_bucket) -> FastAPI:
     """The application of one node; `app.state.node` is there while it runs.
 
-    The schema has to be up to date before (`app.database.upgrade`).
+    The schema has to be up to date before (`app.database.upgrade`). `open_bucket` lets embedded mode
+    go to its bucket in its own way.
     """
     app = FastAPI(
         title="odf-node",
         version="0.1.0",
-        lifespan=_lifespan,
+        lifespan=partial(_lifespan, settings=settings, open_bucket=open_bucket),
         redirect_slashes=False,  # no route has a final slash, and nothing is redirected (wire.md 1.1)
         docs_url=None,
         redoc_url=None,
     )
-    app.state.settings = settings
     app.state.transfer = TransferRuntime.of(settings.transfer)
     errors.install(app)
     _add_middleware(app)
@@ -48,7 +49,7 @@ def create_app(settings: Settings) -> FastAPI:
     for router in (datasets.router, transfer.router):
         app.include_router(router, prefix=dataset_prefix_of(settings))
     app.add_api_websocket_route("/{path:path}", _no_such_socket)
-    describe(app, settings)
+    describe(app)
     return app
 
 
@@ -69,17 +70,18 @@ async def _no_such_socket(socket: WebSocket) -> None:
 
 
 @asynccontextmanager
-async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
-    settings: Settings = app.state.settings
-    async with open_node(settings) as node:
+async def _lifespan(app: FastAPI, *, settings: Settings, open_bucket: OpenBucket) -> AsyncIterator[None]:
+    async with open_node(settings, open_bucket) as node:
         app.state.node = node
         if settings.tenancy == "single":
             await ensure_account(node.engine, settings.accounts.default_account)
-        upkeep = asyncio.create_task(run_upkeep(node), name="upkeep")
+        tasks = [asyncio.create_task(run_upkeep(node), name="upkeep")]
+        if settings.transfer.mode == "presigned":
+            tasks.append(asyncio.create_task(report_presigned(node), name="presigned-probe"))
         try:
             yield
         finally:
-            upkeep.cancel()
-            with suppress(asyncio.CancelledError):
-                await upkeep
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             app.state.transfer.close()

@@ -29,7 +29,7 @@ _DESCRIPTION = (
 )
 
 
-def describe(app: FastAPI, settings: Settings) -> None:
+def describe(app: FastAPI) -> None:
     """Let `app.openapi()` give the whole document: addresses of datasets and the token included."""
 
     def openapi() -> dict[str, Any]:

@@ -11,7 +11,7 @@ from app.database import connect
 from app.datasets.model import DatasetInfo
 from app.transfer.archive_cache import ArchiveCache, CachedMessage, write_message
 from app.transfer.chain_index import Interval, find_interval, known_objects, plan_of, read_blocks, read_head
-from app.transfer.channel import Channel
+from app.transfer.channel import Channel, PeerGone
 from app.transfer.conversation import send
 from app.transfer.object_urls import download_strategies, key_of
 from app.transfer.target import ChainReplaced, DatasetGone, Target, require_same_id
@@ -30,6 +30,7 @@ from odf_core.transfer.errors import ObjectsMissing
 from odf_core.transfer.messages import PULL_METADATA_RESPONSE
 
 SHOWN_OBJECTS = 20
+NORMAL_CLOSE = 1000
 
 
 @dataclass(slots=True)
@@ -51,10 +52,16 @@ class PullConversation:
         self.session = ServerPullSession(self.dialect, self.context.settings.limits)
 
     async def step(self) -> None:
-        """Read the client's next message and answer it; ends by the client's Close (`PeerGone`)."""
+        """Read the client's next message and answer it; the client ends a pull by its Close."""
         self.channel.limit_messages(self.session.max_message_bytes)
-        event = self.session.receive_text(await self.channel.receive())
-        match event:
+        try:
+            text = await self.channel.receive()
+        except PeerGone as gone:
+            self.finished = gone.extras.get("closeCode") == NORMAL_CLOSE
+            if self.finished:
+                return
+            raise
+        match self.session.receive_text(text):
             case PullRequest():
                 await self._answer_plan(event)
             case MetadataRequest():

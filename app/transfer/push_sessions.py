@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import anyio.to_thread
-from odf_core.storage import prepare_staging
 from sqlalchemy import func, select, update
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -15,6 +14,7 @@ from app.datasets.tables import Dataset
 from app.transfer.tables import PushSession
 from app.transfer.target import Target
 from odf_core.identity import DatasetId
+from odf_core.storage import ensure_staging
 from odf_core.transfer.errors import NameCollision, RefCollision
 
 
@@ -54,7 +54,7 @@ async def open_push_session(
     )
     async with begin(context.engine) as conn:
         await conn.execute(record.on_conflict_do_nothing())
-    await anyio.to_thread.run_sync(prepare_staging, context.store)
+    await anyio.to_thread.run_sync(ensure_staging, context.store)
 
 
 async def finish_push_session(engine: AsyncEngine, session_id: UUID, outcome: str) -> None:

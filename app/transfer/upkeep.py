@@ -1,12 +1,11 @@
 """What has to be done beside the sessions: staged uploads swept, the bucket's heads brought up to date."""
 
 import asyncio
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 import anyio.to_thread
 import structlog
-from odf_core.storage import sweep_session
 from sqlalchemy import select
 
 from app.context import NodeContext
@@ -15,6 +14,7 @@ from app.transfer.landing import follow_heads
 from app.transfer.push_sessions import finish_push_session
 from app.transfer.tables import PushSession
 from odf_core.errors import OdfError
+from odf_core.storage import discard_session, sweep
 
 log = structlog.get_logger(__name__)
 
@@ -25,7 +25,7 @@ SESSIONS_PER_ROUND = 100
 async def settle_push(node: NodeContext, session_id: UUID, outcome: str) -> None:
     """Remove what a finished session staged; what fails here is repeated by `run_upkeep`."""
     try:
-        await anyio.to_thread.run_sync(sweep_session, node.store, session_id)
+        await anyio.to_thread.run_sync(discard_session, node.store, session_id)
         await finish_push_session(node.engine, session_id, outcome)
     except OdfError as error:
         log.warning("session_not_settled", code=error.code, session_id=str(session_id))
@@ -50,13 +50,20 @@ async def sweep_expired(node: NodeContext) -> int:
     return len(expired)
 
 
+async def sweep_stray(node: NodeContext) -> int:
+    """Remove staged uploads that came after their session had ended; returns how many."""
+    lifetime = timedelta(seconds=2 * node.settings.transfer.session_ttl_seconds)
+    return (await anyio.to_thread.run_sync(sweep, node.store, lifetime)).objects
+
+
 async def run_upkeep(node: NodeContext) -> None:
     """Repeat both for ever; an outage is logged and ends with the next round that succeeds."""
     while True:
         try:
             behind, expired = await follow_heads(node), await sweep_expired(node)
-            if behind or expired:
-                log.info("upkeep", heads=behind, expired_sessions=expired)
+            stray = await sweep_stray(node)
+            if behind or expired or stray:
+                log.info("upkeep", heads=behind, expired_sessions=expired, stray_uploads=stray)
         except OdfError as error:
             log.warning("upkeep_failed", code=error.code)
         await asyncio.sleep(INTERVAL_SECONDS)

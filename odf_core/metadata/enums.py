@@ -1,7 +1,6 @@
 """Enumerations of the metadata; the values are the numbers of the FlatBuffers schema (metadata.md 1)."""
 
 import enum
-from typing import ClassVar
 
 
 class MetadataEnum(enum.Enum):
@@ -52,8 +51,3 @@ class TimeUnit(MetadataEnum):
     MILLISECOND = 1
     MICROSECOND = 2
     NANOSECOND = 3
-
-    DEFAULT: ClassVar["TimeUnit"]
-
-
-TimeUnit.DEFAULT = TimeUnit.MILLISECOND

@@ -45,9 +45,9 @@ class Timestamp(NamedTuple):
     def checked(cls, year: int, ordinal: int, seconds: int, nanoseconds: int) -> "Timestamp":
         """The moment of these numbers; raises `InvalidTimestamp` where there is none."""
         if (
-            1 <= ordinal <= 365 + is_leap(year)
+            (1 <= ordinal <= 365 or (ordinal == 366 and is_leap(year)))
             and 0 <= seconds < _DAY_SECONDS
-            and 0 <= nanoseconds < (2 * _SECOND if seconds % 60 == 59 else _SECOND)
+            and (0 <= nanoseconds < _SECOND or (seconds % 60 == 59 and _SECOND <= nanoseconds < 2 * _SECOND))
             and MIN_YEAR <= year <= MAX_YEAR
         ):
             return cls(year, ordinal, seconds, nanoseconds)

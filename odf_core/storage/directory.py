@@ -3,7 +3,7 @@
 import contextlib
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -131,11 +131,11 @@ class DirectoryStore:
             self._sync_folders(folders)
         self._changed([target], settle)
 
-    def _changed(self, keys: list[str], settle: bool) -> None:
+    def _changed(self, keys: Sequence[str], settle: bool) -> None:
         if settle:
             self.settle(keys)
 
-    def _announce(self, keys: list[str]) -> None:
+    def _announce(self, keys: Sequence[str]) -> None:
         """Tell whoever keeps a view of the directory that these keys have changed."""
 
     def _path(self, key: str) -> Path:
@@ -150,17 +150,17 @@ class DirectoryStore:
                 self._straight.add(folder)
         return path
 
-    def _make_folder(self, folder: Path) -> list[Path]:
+    def _make_folder(self, folder: Path) -> Sequence[Path]:
         """Make `folder`; the parents that have got a new name in them, innermost last."""
-        missing: list[Path] = []
+        missing: Sequence[Path] = ()
         while not folder.is_dir():
-            missing.append(folder)
+            missing = (*missing, folder)
             folder = folder.parent
         for path in reversed(missing):
             path.mkdir(mode=self._modes.folder, exist_ok=True)
         return [path.parent for path in reversed(missing)]
 
-    def _sync_folders(self, folders: list[Path]) -> None:
+    def _sync_folders(self, folders: Sequence[Path]) -> None:
         for folder in folders:
             files.sync_folder(folder)
 

@@ -5,6 +5,7 @@ fsync instead of a copy through rclone), writes and deletes beneath it, and then
 names have changed. Why this is sound and what it saves: docs/adr/0003-embedded-promotion.md.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from odf_core.storage.control import ChangeListener
@@ -40,13 +41,13 @@ class EmbeddedS3Store(DirectoryStore):
     def close(self) -> None:
         self._server.close()
 
-    def _make_folder(self, folder: Path) -> list[Path]:
+    def _make_folder(self, folder: Path) -> Sequence[Path]:
         parents = super()._make_folder(folder)
         if parents:
             self._shown.discard(str(folder))
         return parents
 
-    def _announce(self, keys: list[str]) -> None:
+    def _announce(self, keys: Sequence[str]) -> None:
         """Have rclone read the folders of `keys` anew, and of new folders those above as well."""
         paths = {f"{self._bucket}/{key}" for key in keys}
         folders = {path.rpartition("/")[0] for path in paths}

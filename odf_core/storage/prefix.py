@@ -80,4 +80,4 @@ class _ClaimedBelow:
         return self._claimed.open(start=start, end=end)
 
     def publish(self, target: str, *, settle: bool = True) -> None:
-        self._claimed.publish(self._view._full(target), settle=settle)  # noqa: SLF001 - its own part
+        self._claimed.publish(self._view._full(target), settle=settle)

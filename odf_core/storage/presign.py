@@ -51,7 +51,7 @@ class Presigner:
         addressing_style: Literal["path", "virtual"] = "path",
         prefix: str = "",
     ) -> None:
-        self._credentials = (lambda: credentials) if isinstance(credentials, Credentials) else credentials
+        self._given = credentials
         parts = urlsplit(endpoint or f"https://s3.{region}.amazonaws.com")
         if parts.scheme not in _DEFAULT_PORTS or not parts.hostname:
             raise InvalidInput(f"{endpoint!r} is no address of an S3 server.", objects=[str(endpoint)])
@@ -69,7 +69,7 @@ class Presigner:
         return self._origin
 
     def get_urls(self, keys: Iterable[str], expires_seconds: int, now: datetime | None = None) -> list[str]:
-        """One URL for GET per key, valid for `expires_seconds` (1 to 604,800). Raises `InvalidUrlLifetime`."""
+        """One URL for GET per key, valid for `expires_seconds` (1 to 604,800); or `InvalidUrlLifetime`."""
         batch = self._batch(expires_seconds, now, "host")
         return [batch.url("GET", self._path(key), f"host:{self._host}\n") for key in keys]
 
@@ -92,7 +92,8 @@ class Presigner:
                 f"A presigned URL lives from 1 to {MAX_LIFETIME_SECONDS} seconds, not {seconds}."
             )
         at = (now or datetime.now(UTC)).astimezone(UTC)
-        return _Batch(self._credentials(), self._region, self._origin, at, seconds, signed_headers)
+        credentials = self._given if isinstance(self._given, Credentials) else self._given()
+        return _Batch(credentials, self._region, self._origin, at, seconds, signed_headers)
 
 
 class _Batch:

@@ -1,4 +1,4 @@
-"""The self-test of presigned URLs at start: do they work at the address that clients will use? (peers.md 7)"""
+"""The self-test of presigned URLs at start: do they work where clients will use them? (peers.md 7)"""
 
 import secrets
 from dataclasses import dataclass
@@ -129,7 +129,8 @@ def _refused(method: str, answer: urllib3.BaseHTTPResponse, text: bytes, origin:
             f"signed), or that server has another secret. {_HINT}"
         )
     if b"InvalidAccessKeyId" in text or b"AccessDenied" in text:
-        return f"{head}: that server does not let the node's access key {'read' if method == 'GET' else 'write'}."
+        verb = "read" if method == "GET" else "write"
+        return f"{head}: that server does not let the node's access key {verb}."
     if b"NoSuchBucket" in text:
         return f"{head}: that server has no such bucket. {_HINT}"
     if b"NoSuchKey" in text or status == 404:

@@ -31,7 +31,7 @@ _CONTENT_RANGE = re.compile(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19})")
 
 
 class S3Store:
-    """The objects of `config.bucket`; a client with a pool of connections, made once and shared by threads."""
+    """The objects of `config.bucket`; one pool of connections, shared by all threads."""
 
     def __init__(self, config: S3Config) -> None:
         self._bucket = config.bucket

@@ -29,9 +29,9 @@ class S3Clients:
     def credentials(self) -> Credentials:
         """The present credentials; those of a role change from time to time."""
         found = self._session.get_credentials()
-        if found is None:
+        frozen = found.get_frozen_credentials() if found else None
+        if frozen is None or not frozen.access_key or not frozen.secret_key:
             raise StoreAccessDenied("There are no credentials for S3: give a key, a profile or a role.")
-        frozen = found.get_frozen_credentials()
         return Credentials(frozen.access_key, frozen.secret_key, frozen.token or None)
 
     def close(self) -> None:

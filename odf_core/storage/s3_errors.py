@@ -66,7 +66,7 @@ def _refusal(error: ClientError, verb: str, bucket: str, key: str) -> OdfError:
     extras = {"status": status, "s3_code": code}
     if status in (401, 403) or code in _DENIED_CODES:
         return StoreAccessDenied(
-            f"Cannot {verb} {key or 'the bucket'}: the S3 server refuses this program's credentials ({code}); "
+            f"Cannot {verb} {key or 'the bucket'}: S3 refuses this program's credentials ({code}); "
             "look at its key, its rights on the bucket and at the clocks.",
             objects=objects,
             extras=extras,

@@ -25,9 +25,10 @@ Bounds = npt.NDArray[np.int64]
 
 
 class Items(NamedTuple):
-    """A stream of items, and where each item begins and the last one ends (if it was asked for)."""
+    """A stream of items in consecutive buffers, and where in it each item begins and the last one ends
+    (if that was asked for)."""
 
-    data: Any
+    parts: list[Any]
     bounds: Bounds | None = None
 
 
@@ -54,7 +55,7 @@ def encode(array: Any, validity: Bits | None, *, with_bounds: bool = False) -> I
         array = array.storage
     data_type = array.type
     if len(array) == 0 and not pa.types.is_null(data_type):
-        return Items(b"", np.zeros(1, np.int64))
+        return Items([], np.zeros(1, np.int64))
     if pa.types.is_boolean(data_type):
         return _encode_booleans(array, validity, with_bounds)
     if is_variable_binary(data_type):
@@ -73,10 +74,10 @@ def _encode_numbers(array: Any, validity: Bits | None, with_bounds: bool) -> Ite
     buffer = array.buffers()[1]
     start = array.offset * width
     if validity is None:
-        data = buffer[start : start + len(array) * width]
+        parts = [buffer[start : start + len(array) * width]]
     else:
-        data = spaced_items(_slots(array, width), validity, width)
-    return Items(data, _fixed_bounds(len(array), validity, width) if with_bounds else None)
+        parts = list(spaced_items(_slots(array, width), validity, width))
+    return Items(parts, _fixed_bounds(len(array), validity, width) if with_bounds else None)
 
 
 def _slots(array: Any, width: int) -> Bytes:
@@ -87,14 +88,14 @@ def _slots(array: Any, width: int) -> Bytes:
 def _encode_booleans(array: Any, validity: Bits | None, with_bounds: bool) -> Items:
     length = len(array)
     data = boolean_items(packed_bits(array.buffers()[1], array.offset, length), validity, length)
-    return Items(data, np.arange(length + 1, dtype=np.int64) if with_bounds else None)
+    return Items([data], np.arange(length + 1, dtype=np.int64) if with_bounds else None)
 
 
 def _encode_fixed_binary(array: Any, validity: Bits | None, with_bounds: bool) -> Items:
     length, width = len(array), array.type.byte_width
     offsets = np.arange(length + 1, dtype=np.int64) * width
-    data = prefixed_items(None, _slots(array, width), offsets, validity)
-    return Items(data, _prefixed_bounds(offsets, validity) if with_bounds else None)
+    parts = list(prefixed_items(None, _slots(array, width), offsets, validity))
+    return Items(parts, _prefixed_bounds(offsets, validity) if with_bounds else None)
 
 
 def _encode_binary(array: Any, validity: Bits | None, with_bounds: bool) -> Items:
@@ -104,7 +105,7 @@ def _encode_binary(array: Any, validity: Bits | None, with_bounds: bool) -> Item
     memory = array.buffers()[2]
     data = np.frombuffer(memory, np.uint8) if memory is not None else np.empty(0, np.uint8)
     bounds = _prefixed_bounds(offsets, validity) if with_bounds else None
-    return Items(prefixed_items(None, data, offsets, validity), bounds)
+    return Items(list(prefixed_items(None, data, offsets, validity)), bounds)
 
 
 def _encode_lists(array: Any, validity: Bits | None, with_bounds: bool) -> Items:
@@ -119,9 +120,9 @@ def _encode_lists(array: Any, validity: Bits | None, with_bounds: bool) -> Items
     inner = encode(children, own_validity(children), with_bounds=True)
     assert inner.bounds is not None
     ends = inner.bounds[offsets - start]
-    data = np.frombuffer(inner.data, np.uint8)
+    data = np.frombuffer(b"".join(inner.parts), np.uint8)
     bounds = _prefixed_bounds(ends, validity) if with_bounds else None
-    return Items(prefixed_items(offsets, data, ends, validity), bounds)
+    return Items(list(prefixed_items(offsets, data, ends, validity)), bounds)
 
 
 def _offsets(array: Any) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
-Make = Callable[[], Any]
+Make = Callable[[], list[Any]]  # the buffers of one piece
 
 
 class Lane:
@@ -24,6 +24,10 @@ class Lane:
         self.hasher = hasher
         self.waiting: deque[Future[Any]] = deque()
         self.busy = False
+
+    def feed(self, parts: list[Any]) -> None:
+        for part in parts:
+            self.hasher.update(part)
 
 
 class LanePool:
@@ -39,7 +43,7 @@ class LanePool:
     def submit(self, lane: Lane, make: Make) -> None:
         """Queues one piece; raises what an earlier piece raised."""
         if self._pool is None:
-            lane.hasher.update(make())
+            lane.feed(make())
             return
         self._raise_failure()
         self._room.acquire()
@@ -91,7 +95,7 @@ class LanePool:
         if failure is not None:
             self._failure = self._failure or failure
         elif self._failure is None:
-            lane.hasher.update(future.result())
+            lane.feed(future.result())
 
     def _raise_failure(self) -> None:
         if self._failure is not None:

@@ -35,7 +35,7 @@ class RecordDigest:
         self._check_schema(batch.schema)
         for lane, (array, validity) in zip(self._lanes, leaf_arrays(batch), strict=True):
             for piece, bits in pieces(array, validity):
-                self._pool.submit(lane, lambda piece=piece, bits=bits: encode(piece, bits).data)
+                self._pool.submit(lane, lambda piece=piece, bits=bits: encode(piece, bits).parts)
 
     def finish(self) -> Multihash:
         """The hash of everything given so far; nothing can be added afterwards."""

@@ -9,8 +9,14 @@ import struct
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from odf_core.errors import OdfError
 from odf_core.identity import DatasetId
-from odf_core.metadata.codec.legacy import read_dataset_id, refuse_legacy_layout
+from odf_core.metadata.codec.legacy import (
+    LEGACY_VERSION,
+    MAX_LEGACY_SEQUENCE_NUMBER,
+    read_dataset_id,
+    refuse_legacy_layout,
+)
 from odf_core.metadata.codec.reader import (
     Reader,
     byte_vector,
@@ -45,6 +51,7 @@ TableReader: TypeAlias = Callable[[Reader, int, int], Any]
 ElementReader: TypeAlias = Callable[[Reader, int, int], Any]
 
 _TIMESTAMP = struct.Struct("<iHxxII")
+_MISSING = object()
 _table_readers: dict[type, TableReader] = {}
 
 
@@ -52,26 +59,42 @@ def decode_content(content: bytes, version: int, max_depth: int) -> MetadataBloc
     """The block of an unwrapped content; raises what `decode_block` names."""
     reader = Reader(content, max_depth)
     root = reader.root()
-    if version == 2:
+    try:
+        block: MetadataBlock = table_reader(MetadataBlock)(reader, root, max_depth)
+    except OdfError:
+        if version == LEGACY_VERSION:
+            refuse_legacy_layout(reader, root)
+        raise
+    if version == LEGACY_VERSION and block.sequence_number > MAX_LEGACY_SEQUENCE_NUMBER:
         refuse_legacy_layout(reader, root)
-    block: MetadataBlock = table_reader(MetadataBlock)(reader, root, max_depth)
     return block
 
 
 def table_reader(table: type) -> TableReader:
-    """The decoder of a table, composed on first use."""
-    known = _table_readers.get(table)
-    if known is None:
-        known = _table_readers[table] = _compose(table)
-    return known
+    """The decoder of a table, composed on first use together with those of the tables within."""
+    if table not in _table_readers:
+        _table_readers[table] = _not_composed
+        _table_readers[table] = _compose(table)
+    return _table_readers[table]
+
+
+def _not_composed(reader: Reader, position: int, depth: int) -> Any:
+    """Stands for a table that contains itself while its decoder is composed."""
+    raise RecursionError("A decoder was used while it was composed.")
 
 
 def _compose(table: type) -> TableReader:
     spec = table_spec(table)
-    name, count = spec.name, spec.slots
-    absent = {field.name: _value_of_absent(field) for field in spec.fields if not _must_be_there(field)}
+    name, count, new = spec.name, spec.slots, object.__new__
+    # Values are set through the slots of the class: the generated __init__ of a frozen dataclass does
+    # the same three times slower, and there is nothing else that it would do.
     fields = tuple(
-        (field.name, _first_slot(field), _field_reader(name, field), _must_be_there(field))
+        (
+            vars(table)[field.name].__set__,
+            _first_slot(field),
+            _field_reader(name, field),
+            _value_of_absent(field),
+        )
         for field in spec.fields
     )
 
@@ -79,14 +102,16 @@ def _compose(table: type) -> TableReader:
         if depth <= 0:
             raise NestingTooDeep(f"The block nests tables deeper than {reader.max_depth} levels.")
         slots, size = read_slots(reader, position, count, name)
-        values = absent.copy()
-        for field, slot, read_field, required in fields:
+        value: Any = new(table)
+        for set_field, slot, read_field, absent in fields:
             at = slots[slot]
             if at:
-                values[field] = read_field(reader, position, at, size, depth, slots)
-            elif required:
-                malformed(f"{name}.{field}", "is missing")
-        return table(**values)
+                set_field(value, read_field(reader, position, at, size, depth, slots))
+            elif absent is _MISSING:
+                malformed(f"{name}.{set_field.__self__.__name__}", "is missing")
+            else:
+                set_field(value, absent)
+        return value
 
     return read
 
@@ -96,20 +121,18 @@ def _first_slot(field: FieldSpec) -> int:
     return field.slot - isinstance(field.shape, UnionShape)
 
 
-def _must_be_there(field: FieldSpec) -> bool:
-    """Whether absence is an error: of a required number it means 0 (metadata.md 0.4)."""
-    return field.required and not isinstance(field.shape, IntShape | BoolShape | EnumShape)
-
-
 def _value_of_absent(field: FieldSpec) -> Any:
-    match field:
-        case FieldSpec(required=False):
-            return None
-        case FieldSpec(shape=EnumShape(enum=enum)):
+    """What absence means: 0 for a required number, an error for other required fields (metadata.md 0.4)."""
+    if not field.required:
+        return field.default
+    match field.shape:
+        case EnumShape(enum=enum):
             return enum(0)
-        case FieldSpec(shape=BoolShape()):
+        case BoolShape():
             return False
-    return 0
+        case IntShape():
+            return 0
+    return _MISSING
 
 
 def _field_reader(table: str, field: FieldSpec) -> FieldReader:
@@ -184,6 +207,8 @@ def _enum_reader(where: str, shape: EnumShape) -> FieldReader:
 def _union_reader(where: str, shape: UnionShape, slot: int, *, required: bool) -> FieldReader:
     """Reads the member that the type at `at` names, from the value's slot."""
     union, members = shape.declaration.name, shape.members
+    for member in members:
+        table_reader(member)
     read_type = _number_reader(where, struct.Struct("<B"))
 
     def read(reader: Reader, table: int, at: int, size: int, depth: int, slots: tuple[int, ...]) -> Any:
@@ -199,7 +224,7 @@ def _union_reader(where: str, shape: UnionShape, slot: int, *, required: bool) -
         if not slots[slot]:
             malformed(where, "has a type and no value")
         target = follow(reader, table, slots[slot], size, where)
-        return table_reader(members[number - 1])(reader, target, depth - 1)
+        return _table_readers[members[number - 1]](reader, target, depth - 1)
 
     return read
 
@@ -220,7 +245,8 @@ def _element_reader(shape: Shape, where: str) -> ElementReader:
         case TextShape(form=form):
             return lambda reader, target, depth: form.parse(string_at(reader, target, where))
         case TableShape(table=table):
-            return lambda reader, target, depth: table_reader(table)(reader, target, depth - 1)
+            table_reader(table)
+            return lambda reader, target, depth: _table_readers[table](reader, target, depth - 1)
         case UnionShape():
             return _wrapped_reader(shape, where)
     raise TypeError(f"{shape!r} is not stored behind a reference.")

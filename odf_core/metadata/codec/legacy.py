@@ -9,6 +9,10 @@ from odf_core.identity import DatasetId
 from odf_core.metadata.codec.reader import Reader, read_slots
 from odf_core.metadata.errors import LegacyBlock
 
+LEGACY_VERSION = 2
+MAX_LEGACY_SEQUENCE_NUMBER = (1 << 32) - 1
+"""Four bytes read as eight take in the reference behind them, which is never 0, and exceed this."""
+
 _ID_HEADER = b"\x01\xed\x01\x16\x20"
 _ID_BYTES = 37
 _PREV_SLOT, _SEQUENCE_SLOT = 1, 2

@@ -99,14 +99,16 @@ def follow(reader: Reader, table: int, at: int, size: int, where: str) -> int:
 
 def byte_vector(reader: Reader, table: int, at: int, size: int, where: str) -> bytes:
     """The byte vector that a slot refers to."""
-    target = follow(reader, table, at, size, where) + 4
-    length = _U32(reader.data, target - 4)[0]
-    if target + length > reader.size:
+    data = reader.data
+    start = follow(reader, table, at, size, where) + 4
+    length = _U32(data, start - 4)[0]
+    end = start + length
+    if end > reader.size:
         malformed(where, "is longer than the buffer")
     reader.budget -= length
     if reader.budget < 0:
         reader.charge(0, where)
-    return reader.data[target : target + length]
+    return data[start:end]
 
 
 def string_at(reader: Reader, target: int, where: str) -> str:

@@ -1,0 +1,45 @@
+"""A node's adapters for one command, with or without a running node beside it."""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from app.cli.settings_options import settings_from
+from app.context import NodeContext
+from app.node_services import reachable_services
+from app.ops.logs import configure_logging
+from app.settings import Settings
+
+T = TypeVar("T")
+
+Options = tuple[str | None, bool | None, str | None]
+"""`--config`, `--embedded`, `--data-dir`."""
+
+
+@contextmanager
+def node_settings(options: Options) -> Iterator[Settings]:
+    """The settings with the addresses of the services, which run while the block does."""
+    config, embedded, data_dir = options
+    settings = settings_from(config, embedded, data_dir)
+    if embedded is None and settings.database.url is None and settings.embedded.data_dir.is_dir():
+        own = settings.embedded.model_copy(update={"enabled": True})
+        settings = settings.model_copy(update={"embedded": own})
+    log = {"format": "console"} if sys.stderr.isatty() else {}
+    configure_logging(settings.log.model_copy(update={"level": "warning", **log}))
+    with reachable_services(settings) as ready:
+        yield ready
+
+
+def on_node(options: Options, action: Callable[[NodeContext], Awaitable[T]]) -> T:
+    """The result of `action` on the node that the options name."""
+    with node_settings(options) as settings:
+        return asyncio.run(_act(settings, action))
+
+
+async def _act(settings: Settings, action: Callable[[NodeContext], Awaitable[T]]) -> T:
+    from app.wiring import open_node
+
+    async with open_node(settings) as node:
+        return await action(node)

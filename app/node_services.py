@@ -1,0 +1,101 @@
+"""Postgres and S3 of a node, whoever runs them: settings in, settings with addresses out.
+
+`running_services` starts the embedded ones and ends them; `reachable_services` is for commands beside a
+node, and uses what that node runs.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from pydantic import SecretStr
+
+from app.settings import Settings
+from odf_core.errors import OdfError
+
+
+@contextmanager
+def running_services(
+    settings: Settings, on_failure: Callable[[OdfError], None] | None = None
+) -> Iterator[Settings]:
+    """The settings with the addresses of the services; embedded ones run while the block does.
+
+    To be entered in the main thread: the children end with the thread that started them (stack.md 3.1).
+    `on_failure` is called from another thread when a service is given up. Raises the leaves of
+    `app.embedded.errors`.
+    """
+    if not settings.embedded.enabled:
+        yield settings
+        return
+    from app.embedded import EmbeddedServices
+
+    with EmbeddedServices(settings.embedded.data_dir, on_failure=on_failure) as services:
+        yield _pointed_at(
+            settings,
+            database_url=services.database_url,
+            endpoint=services.s3.endpoint,
+            region=services.s3.region,
+            key_id=services.s3.access_key_id,
+            secret=services.s3.secret_access_key,
+            bucket=services.s3.bucket,
+        )
+
+
+@contextmanager
+def reachable_services(settings: Settings) -> Iterator[Settings]:
+    """As `running_services`, but where a node holds the data directory, its services are used."""
+    from app.embedded.errors import DataDirectoryInUse
+
+    running = running_services(settings)
+    try:
+        ready = running.__enter__()
+    except DataDirectoryInUse:
+        yield _of_running_node(settings)
+        return
+    try:
+        yield ready
+    finally:
+        running.__exit__(None, None, None)
+
+
+def _of_running_node(settings: Settings) -> Settings:
+    from app.embedded.directory import DataDirectory
+    from app.embedded.postgres import DATABASE, SUPERUSER
+    from app.embedded.services import BUCKET
+    from app.embedded.state import load_state
+
+    directory = DataDirectory(settings.embedded.data_dir)
+    state = load_state(directory.state_file)
+    return _pointed_at(
+        settings,
+        database_url=f"postgresql+psycopg://{SUPERUSER}@/{DATABASE}?host={state.socket_dir}",
+        endpoint=f"http://127.0.0.1:{state.s3_port}",
+        region="us-east-1",
+        key_id=state.access_key_id,
+        secret=state.secret_access_key,
+        bucket=BUCKET,
+    )
+
+
+def _pointed_at(
+    settings: Settings,
+    *,
+    database_url: str,
+    endpoint: str,
+    region: str,
+    key_id: str,
+    secret: str,
+    bucket: str,
+) -> Settings:
+    database = settings.database.model_copy(update={"url": SecretStr(database_url)})
+    s3 = settings.s3.model_copy(
+        update={
+            "endpoint": endpoint,
+            "region": region,
+            "bucket": bucket,
+            "access_key_id": key_id,
+            "secret_access_key": SecretStr(secret),
+            "session_token": None,
+            "addressing_style": "path",
+        }
+    )
+    return settings.model_copy(update={"database": database, "s3": s3})
