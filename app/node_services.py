@@ -6,30 +6,40 @@ node, and uses what that node runs.
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from pydantic import SecretStr
 
 from app.settings import Settings
+from app.wiring import OpenBucket, open_s3_bucket
 from odf_core.errors import OdfError
+
+
+@dataclass(frozen=True, slots=True)
+class NodeServices:
+    """Settings with the addresses of the services, and how to open the bucket that they name."""
+
+    settings: Settings
+    open_bucket: OpenBucket = open_s3_bucket
 
 
 @contextmanager
 def running_services(
     settings: Settings, on_failure: Callable[[OdfError], None] | None = None
-) -> Iterator[Settings]:
-    """The settings with the addresses of the services; embedded ones run while the block does.
+) -> Iterator[NodeServices]:
+    """The services of a node; embedded ones run while the block does.
 
     To be entered in the main thread: the children end with the thread that started them (stack.md 3.1).
     `on_failure` is called from another thread when a service is given up. Raises the leaves of
     `app.embedded.errors`.
     """
     if not settings.embedded.enabled:
-        yield settings
+        yield NodeServices(settings)
         return
     from app.embedded import EmbeddedServices
 
     with EmbeddedServices(settings.embedded.data_dir, on_failure=on_failure) as services:
-        yield _pointed_at(
+        pointed = _pointed_at(
             settings,
             database_url=services.database_url,
             endpoint=services.s3.endpoint,
@@ -38,10 +48,11 @@ def running_services(
             secret=services.s3.secret_access_key,
             bucket=services.s3.bucket,
         )
+        yield NodeServices(pointed)
 
 
 @contextmanager
-def reachable_services(settings: Settings) -> Iterator[Settings]:
+def reachable_services(settings: Settings) -> Iterator[NodeServices]:
     """As `running_services`, but where a node holds the data directory, its services are used."""
     from app.embedded.errors import DataDirectoryInUse
 
@@ -49,7 +60,7 @@ def reachable_services(settings: Settings) -> Iterator[Settings]:
     try:
         ready = running.__enter__()
     except DataDirectoryInUse:
-        yield _of_running_node(settings)
+        yield NodeServices(_of_running_node(settings))
         return
     try:
         yield ready

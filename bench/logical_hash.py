@@ -148,7 +148,8 @@ def _streams(batches: list[Any], columns: int) -> list[bytes]:
     parts: list[list[bytes]] = [[] for _ in range(columns)]
     for batch in batches:
         for stream, (array, validity) in zip(parts, leaf_arrays(batch), strict=True):
-            stream.extend(bytes(encode(piece, bits).data) for piece, bits in pieces(array, validity))
+            for piece, bits in pieces(array, validity):
+                stream.extend(bytes(part) for part in encode(piece, bits).parts)
     return [b"".join(stream) for stream in parts]
 
 

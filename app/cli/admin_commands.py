@@ -181,11 +181,11 @@ def reindex(
 @admin.command("migrate")
 def migrate(context: typer.Context, output: Output = OutputFormat.TABLE) -> None:
     """Bring the schema of the database to this version; `odf serve` does it by itself."""
-    from app.cli.node import node_settings
+    from app.cli.node import node_services
     from app.database import database_url, upgrade
 
-    with node_settings(context.obj) as settings:
-        upgrade(database_url(settings.database))
+    with node_services(context.obj) as services:
+        upgrade(database_url(services.settings.database))
     write_record({"migrated": True}, output, sentence="The database is up to date")
 
 

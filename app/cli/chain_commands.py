@@ -42,7 +42,7 @@ def check(
         write_record(
             facts,
             output,
-            sentence=f"The chain of {report.head} is valid: {report.num_blocks} blocks of {facts['datasetId']}.",
+            sentence=f"Valid: {report.num_blocks} blocks of {facts['datasetId']}, head {report.head}",
         )
     if isinstance(report.problem, OdfError):
         raise report.problem

@@ -13,7 +13,7 @@ from odf_core.workspace import LocalDataset
 class BlockNotFound(NotFound):
     """The chain has no block of this hash or number."""
 
-    code: ClassVar[str] = "block_not_found"
+    code: ClassVar[str] = "no_such_block"
 
 
 def summary(dataset: LocalDataset) -> dict[str, Any]:

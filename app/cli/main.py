@@ -1,7 +1,6 @@
 """Entry point of `odf`. Heavy imports happen inside the commands, so that the command line is quick."""
 
 import itertools
-import os
 import sys
 from typing import Annotated
 
@@ -36,9 +35,13 @@ cli = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from importlib.metadata import PackageNotFoundError, version
 
-        typer.echo(f"odf {version('odf-node')}")
+        try:
+            number = version("odf-node")
+        except PackageNotFoundError:  # run from a source tree that was never installed
+            number = "(not installed)"
+        typer.echo(f"odf {number}")
         raise typer.Exit
 
 
@@ -72,33 +75,23 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """Run the command line with these arguments; the exit code."""
-    import click
-
     from odf_core.errors import OdfError
 
     as_json = _wants_json(arguments)
     state.current = state.State()
     try:
-        result = cli(arguments, standalone_mode=False)
+        cli(arguments, prog_name="odf")
+    except SystemExit as done:  # usage errors too: told already
+        return done.code if isinstance(done.code, int) else outcome.OK
     except OdfError as error:
         _trace()
         return outcome.report(error, as_json=as_json)
-    except click.exceptions.Exit as done:
-        return done.exit_code
-    except click.ClickException as error:
-        error.show()
-        return outcome.USAGE
-    except (KeyboardInterrupt, click.Abort):
-        sys.stderr.write("interrupted\n")
+    except KeyboardInterrupt:
         return outcome.INTERRUPTED
-    except BrokenPipeError:
-        # The reader of our output (`head`) has seen enough.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return outcome.OK
     except Exception as error:  # noqa: BLE001 - the last place before the person
         _trace()
         return outcome.report(outcome.unexpected(error), as_json=as_json)
-    return result if isinstance(result, int) else outcome.OK
+    return outcome.OK
 
 
 def _trace() -> None:

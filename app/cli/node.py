@@ -8,9 +8,8 @@ from typing import TypeVar
 
 from app.cli.settings_options import settings_from
 from app.context import NodeContext
-from app.node_services import reachable_services
+from app.node_services import NodeServices, reachable_services
 from app.ops.logs import configure_logging
-from app.settings import Settings
 
 T = TypeVar("T")
 
@@ -19,8 +18,8 @@ Options = tuple[str | None, bool | None, str | None]
 
 
 @contextmanager
-def node_settings(options: Options) -> Iterator[Settings]:
-    """The settings with the addresses of the services, which run while the block does."""
+def node_services(options: Options) -> Iterator[NodeServices]:
+    """The services of the node that the options name; they run while the block does."""
     config, embedded, data_dir = options
     settings = settings_from(config, embedded, data_dir)
     if embedded is None and settings.database.url is None and settings.embedded.data_dir.is_dir():
@@ -34,12 +33,12 @@ def node_settings(options: Options) -> Iterator[Settings]:
 
 def on_node(options: Options, action: Callable[[NodeContext], Awaitable[T]]) -> T:
     """The result of `action` on the node that the options name."""
-    with node_settings(options) as settings:
-        return asyncio.run(_act(settings, action))
+    with node_services(options) as services:
+        return asyncio.run(_act(services, action))
 
 
-async def _act(settings: Settings, action: Callable[[NodeContext], Awaitable[T]]) -> T:
+async def _act(services: NodeServices, action: Callable[[NodeContext], Awaitable[T]]) -> T:
     from app.wiring import open_node
 
-    async with open_node(settings) as node:
+    async with open_node(services.settings, services.open_bucket) as node:
         return await action(node)

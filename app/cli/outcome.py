@@ -8,6 +8,7 @@ from odf_core.errors import InternalError, InvalidInput, OdfError
 
 OK = 0
 USAGE = 2
+"""Wrong options or arguments; typer ends the command with it."""
 INTERRUPTED = 130
 EXIT_CODES = {
     "internal": 1,

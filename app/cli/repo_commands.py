@@ -63,7 +63,7 @@ def login(
             "--token",
             "--access-token",
             envvar="ODF_TOKEN",
-            help="Personal access token; asked for on the terminal if not given, - reads it from standard input.",
+            help="Access token; - reads it from standard input, without the option it is asked for.",
         ),
     ] = None,
     repo_name: Annotated[

@@ -19,7 +19,7 @@ def transfer_options(
 ) -> TransferOptions:
     """The options of the library, with what the command line says."""
     given = {} if parallelism is None else {"parallelism": parallelism}
-    return TransferOptions(dialect=dialect, **given)  # type: ignore[arg-type]
+    return TransferOptions(dialect=dialect, **given)
 
 
 @contextmanager

@@ -65,8 +65,8 @@ def push(
         str | None,
         typer.Argument(
             metavar="URL|REPO",
-            help="odf+http(s)://…, a repository, or repo/[account/]name; default: the saved address, else the "
-            "only repository.",
+            help="odf+http(s)://…, a repository, or repo/[account/]name; default: the saved address, else "
+            "the only repository.",
         ),
     ] = None,
     to: Annotated[str | None, typer.Option("--to", help="The same as the second argument.")] = None,

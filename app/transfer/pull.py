@@ -61,7 +61,8 @@ class PullConversation:
             if self.finished:
                 return
             raise
-        match self.session.receive_text(text):
+        event = self.session.receive_text(text)
+        match event:
             case PullRequest():
                 await self._answer_plan(event)
             case MetadataRequest():

@@ -25,7 +25,7 @@ from odf_core.storage.whole import read_whole
 if TYPE_CHECKING:
     from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef
 
-CLAIMED = ".claimed-"
+CLAIMED = "claimed-"
 _DELETED_AT_ONCE = 1000  # S3's bound
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19})")
 
@@ -94,7 +94,8 @@ class S3Store:
 
         A condition on the ETag would not do: not every server honours it, and MD5 can be forged.
         """
-        private = f"{check_key(key)}{CLAIMED}{secrets.token_hex(8)}"
+        folder = check_key(key)[: key.rfind("/") + 1]
+        private = f"{folder}{CLAIMED}{secrets.token_hex(8)}"
         self.copy(key, private)
         try:
             found = self.stat(private)

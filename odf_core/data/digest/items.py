@@ -4,7 +4,7 @@
 bytes. Streams of consecutive pieces, joined, are the stream of the whole.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,10 +25,10 @@ Bounds = npt.NDArray[np.int64]
 
 
 class Items(NamedTuple):
-    """A stream of items in consecutive buffers, and where in it each item begins and the last one ends
-    (if that was asked for)."""
+    """A stream of items in consecutive buffers, which may be made while they are taken, and where in it
+    each item begins and the last one ends (if that was asked for)."""
 
-    parts: list[Any]
+    parts: Iterable[Any]
     bounds: Bounds | None = None
 
 
@@ -74,9 +74,9 @@ def _encode_numbers(array: Any, validity: Bits | None, with_bounds: bool) -> Ite
     buffer = array.buffers()[1]
     start = array.offset * width
     if validity is None:
-        parts = [buffer[start : start + len(array) * width]]
+        parts: Iterable[Any] = [buffer[start : start + len(array) * width]]
     else:
-        parts = list(spaced_items(_slots(array, width), validity, width))
+        parts = spaced_items(_slots(array, width), validity, width)
     return Items(parts, _fixed_bounds(len(array), validity, width) if with_bounds else None)
 
 
@@ -94,7 +94,7 @@ def _encode_booleans(array: Any, validity: Bits | None, with_bounds: bool) -> It
 def _encode_fixed_binary(array: Any, validity: Bits | None, with_bounds: bool) -> Items:
     length, width = len(array), array.type.byte_width
     offsets = np.arange(length + 1, dtype=np.int64) * width
-    parts = list(prefixed_items(None, _slots(array, width), offsets, validity))
+    parts = prefixed_items(None, _slots(array, width), offsets, validity)
     return Items(parts, _prefixed_bounds(offsets, validity) if with_bounds else None)
 
 
@@ -105,7 +105,7 @@ def _encode_binary(array: Any, validity: Bits | None, with_bounds: bool) -> Item
     memory = array.buffers()[2]
     data = np.frombuffer(memory, np.uint8) if memory is not None else np.empty(0, np.uint8)
     bounds = _prefixed_bounds(offsets, validity) if with_bounds else None
-    return Items(list(prefixed_items(None, data, offsets, validity)), bounds)
+    return Items(prefixed_items(None, data, offsets, validity), bounds)
 
 
 def _encode_lists(array: Any, validity: Bits | None, with_bounds: bool) -> Items:
@@ -122,7 +122,7 @@ def _encode_lists(array: Any, validity: Bits | None, with_bounds: bool) -> Items
     ends = inner.bounds[offsets - start]
     data = np.frombuffer(b"".join(inner.parts), np.uint8)
     bounds = _prefixed_bounds(ends, validity) if with_bounds else None
-    return Items(list(prefixed_items(offsets, data, ends, validity)), bounds)
+    return Items(prefixed_items(offsets, data, ends, validity), bounds)
 
 
 def _offsets(array: Any) -> Any:

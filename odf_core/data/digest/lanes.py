@@ -1,31 +1,41 @@
-"""Work on several hashers at once: pieces are made in any order and hashed in theirs.
+"""Work on several hashers at once, in several threads, each hasher's pieces in their order.
 
-A *lane* belongs to one column. Making a piece's stream and hashing it are two tasks for one pool of
-threads, so that a table of one column keeps two threads busy and a table of many all of them. A hashing
-task takes only pieces that are ready and never waits, so the pool cannot run dry on itself; `submit`
-waits while too many pieces are under way, which bounds memory.
+A *lane* belongs to one column. A worker takes a lane that nobody works on and makes and hashes its next
+piece block by block, while each block is still in the cache of its core. A worker that finds all lanes
+taken makes a later piece ahead; so a table of one column keeps two threads busy, and a table of many
+columns all of them. `submit` waits while too many pieces are under way, which bounds memory.
 """
 
 import threading
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable
 from typing import Any
 
-Make = Callable[[], list[Any]]  # the buffers of one piece
+Make = Callable[[], Iterable[Any]]  # the buffers of one piece, made as they are taken
+
+
+class _Piece:
+    """One piece: not begun, being made ahead (`making`), or made (`parts`)."""
+
+    __slots__ = ("make", "making", "parts")
+
+    def __init__(self, make: Make) -> None:
+        self.make = make
+        self.making = False
+        self.parts: list[Any] | None = None
 
 
 class Lane:
-    """The queue of one hasher."""
+    """One hasher and the pieces that wait for it."""
 
     __slots__ = ("busy", "hasher", "waiting")
 
     def __init__(self, hasher: Any) -> None:
         self.hasher = hasher
-        self.waiting: deque[Future[Any]] = deque()
+        self.waiting: deque[_Piece] = deque()
         self.busy = False
 
-    def feed(self, parts: list[Any]) -> None:
+    def feed(self, parts: Iterable[Any]) -> None:
         for part in parts:
             self.hasher.update(part)
 
@@ -33,70 +43,89 @@ class Lane:
 class LanePool:
     """Feeds hashers from `threads` threads; with one thread, at once in the caller's."""
 
-    def __init__(self, threads: int) -> None:
-        self._pool = ThreadPoolExecutor(threads, "logical-hash") if threads > 1 else None
-        self._lock = threading.Lock()
-        self._room = threading.BoundedSemaphore(2 * threads + 2)
-        self._under_way = 2 * threads + 2
+    def __init__(self, lanes: list[Lane], threads: int) -> None:
+        self._lanes = lanes
+        self._changed = threading.Condition()
+        self._under_way = 0
+        self._most = 2 * threads + 2
         self._failure: BaseException | None = None
+        self._closed = False
+        self._threads = [
+            threading.Thread(target=self._work, name=f"logical-hash-{number}", daemon=True)
+            for number in range(threads if threads > 1 else 0)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def submit(self, lane: Lane, make: Make) -> None:
         """Queues one piece; raises what an earlier piece raised."""
-        if self._pool is None:
+        if not self._threads:
             lane.feed(make())
             return
-        self._raise_failure()
-        self._room.acquire()
-        future = self._pool.submit(make)
-        with self._lock:
-            lane.waiting.append(future)
-        future.add_done_callback(lambda _: self._wake(lane))
+        with self._changed:
+            self._changed.wait_for(lambda: self._under_way < self._most or self._failure is not None)
+            self._raise_failure()
+            lane.waiting.append(_Piece(make))
+            self._under_way += 1
+            self._changed.notify_all()
 
     def drain(self) -> None:
         """Waits until every piece is hashed; raises what one of them raised."""
-        if self._pool is None:
-            return
-        for _ in range(self._under_way):
-            self._room.acquire()
-        for _ in range(self._under_way):
-            self._room.release()
-        self._raise_failure()
+        with self._changed:
+            self._changed.wait_for(lambda: self._under_way == 0 or self._failure is not None)
+            self._raise_failure()
 
     def close(self) -> None:
-        """Ends the threads; pieces that are queued are dropped."""
-        if self._pool is not None:
-            self._pool.shutdown(wait=True, cancel_futures=True)
-
-    def _wake(self, lane: Lane) -> None:
-        with self._lock:
-            if lane.busy or not lane.waiting or not lane.waiting[0].done():
-                return
-            lane.busy = True
-        assert self._pool is not None
-        try:
-            self._pool.submit(self._hash_ready, lane)
-        except RuntimeError as error:  # the pool was closed meanwhile
-            self._failure = self._failure or error
-
-    def _hash_ready(self, lane: Lane) -> None:
-        while True:
-            with self._lock:
-                if not lane.waiting or not lane.waiting[0].done():
-                    lane.busy = False
-                    return
-                future = lane.waiting.popleft()
-            self._hash(lane, future)
-            self._room.release()
-
-    def _hash(self, lane: Lane, future: "Future[Any]") -> None:
-        if future.cancelled():
-            return
-        failure = future.exception()
-        if failure is not None:
-            self._failure = self._failure or failure
-        elif self._failure is None:
-            lane.feed(future.result())
+        """Ends the threads; pieces that nobody has begun are dropped."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
 
     def _raise_failure(self) -> None:
         if self._failure is not None:
             raise self._failure
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                task = self._next_task()
+                while task is None and not self._closed:
+                    self._changed.wait()
+                    task = self._next_task()
+                if self._closed or task is None:
+                    return
+            try:
+                task()
+            except BaseException as error:  # noqa: BLE001 - handed to the caller's thread
+                with self._changed:
+                    self._failure = self._failure or error
+                    self._changed.notify_all()
+
+    def _next_task(self) -> Callable[[], None] | None:
+        """What a free worker does next; called under the lock."""
+        for lane in self._lanes:
+            if lane.waiting and not lane.busy and not lane.waiting[0].making:
+                lane.busy = True
+                return lambda lane=lane, piece=lane.waiting.popleft(): self._hash(lane, piece)  # type: ignore[misc]
+        for lane in self._lanes:
+            for piece in lane.waiting:
+                if piece.parts is None and not piece.making:
+                    piece.making = True
+                    return lambda piece=piece: self._make_ahead(piece)  # type: ignore[misc]
+        return None
+
+    def _hash(self, lane: Lane, piece: _Piece) -> None:
+        lane.feed(piece.parts if piece.parts is not None else piece.make())
+        with self._changed:
+            lane.busy = False
+            self._under_way -= 1
+            self._changed.notify_all()
+
+    def _make_ahead(self, piece: _Piece) -> None:
+        parts = list(piece.make())
+        with self._changed:
+            piece.parts = parts
+            piece.making = False
+            self._changed.notify_all()

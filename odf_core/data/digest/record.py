@@ -25,7 +25,7 @@ class RecordDigest:
         self._schema = schema
         self._layout = layout_of(schema)
         self._lanes = [Lane(new_hasher(prefix)) for prefix in self._layout.prefixes]
-        self._pool = LanePool(threads if threads is not None else os.cpu_count() or 1)
+        self._pool = LanePool(self._lanes, threads if threads is not None else os.cpu_count() or 1)
 
     def update(self, batch: Any) -> None:
         """Hashes a `pa.RecordBatch` of the schema; the batch may still be read when this returns.

@@ -6,6 +6,7 @@ that gives the field's value.
 """
 
 import struct
+import threading
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -53,6 +54,7 @@ ElementReader: TypeAlias = Callable[[Reader, int, int], Any]
 _TIMESTAMP = struct.Struct("<iHxxII")
 _MISSING = object()
 _table_readers: dict[type, TableReader] = {}
+_composing = threading.RLock()
 
 
 def decode_content(content: bytes, version: int, max_depth: int) -> MetadataBlock:
@@ -72,10 +74,14 @@ def decode_content(content: bytes, version: int, max_depth: int) -> MetadataBloc
 
 def table_reader(table: type) -> TableReader:
     """The decoder of a table, composed on first use together with those of the tables within."""
-    if table not in _table_readers:
-        _table_readers[table] = _not_composed
-        _table_readers[table] = _compose(table)
-    return _table_readers[table]
+    known = _table_readers.get(table)
+    if known is not None and known is not _not_composed:
+        return known
+    with _composing:  # another thread may be at it; this one may be, in a table that contains itself
+        if table not in _table_readers:
+            _table_readers[table] = _not_composed
+            _table_readers[table] = _compose(table)
+        return _table_readers[table]
 
 
 def _not_composed(reader: Reader, position: int, depth: int) -> Any:

@@ -209,5 +209,5 @@ def _reason(error: BaseException) -> str:
     )
     if isinstance(inner, BaseException):
         return _reason(inner)
-    text = getattr(error, "strerror", None) or str(error).rsplit(": ", 1)[-1].strip()
+    text = getattr(error, "strerror", None) or str(error).rsplit(": ", 1)[-1].rpartition("] ")[2].strip()
     return text.rstrip(".") or type(error).__name__

@@ -1,0 +1,1 @@
+"""Schemas of data in their three forms: Arrow, ODF, and the Arrow bytes of older SetDataSchema events."""
