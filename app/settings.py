@@ -215,6 +215,7 @@ class EmbeddedSettings(_Group):
 
     enabled: bool = Field(False, description="Run both; `database.url` and `s3.*` are then set by the node.")
     data_dir: Path = Field(Path("var/odf-node"), description="Folder that holds everything.")
+    sample: bool = Field(True, description="Publish a small sample dataset on the first start.")
 
 
 class Settings(BaseSettings):

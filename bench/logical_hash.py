@@ -26,6 +26,7 @@ from odf_core.data.digest.items import encode, pieces
 from odf_core.data.digest.record import logical_hash_batches
 
 _BATCH_ROWS = 1 << 16
+_TITLES = ("threads", "stream MB", "sha3 MB/s", "ours MB/s", "ratio", "aim")
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=7, help="rounds; the best of each side counts")
     parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="threads of both sides")
     options = parser.parse_args()
-    print(f"{'column':32}{'threads':>8}{'stream MB':>11}{'sha3 MB/s':>11}{'ours MB/s':>11}{'ratio':>7}{'aim':>6}")
+    print(f"{'column':32}" + "".join(f"{title:>11}" for title in _TITLES))
     for threads in sorted({1, options.threads}):
         for case in _cases(options.rows, threads):
             _report(case, threads, options.rounds)
@@ -131,11 +132,9 @@ def _report(case: Case, threads: int, rounds: int, *, alone: bool = False) -> No
     bare, logical = _best(rounds, baseline, ours)
     size = sum(map(len, streams)) / 1e6
     name = f"{case.name}, alone" if alone else case.name
-    aim = f"{case.aim:6.1f}" if case.aim is not None else f"{'-':>6}"
-    print(
-        f"{name:32}{threads:8}{size:11.1f}{size / bare:11.0f}{size / logical:11.0f}{bare / logical:7.2f}{aim}",
-        flush=True,
-    )
+    aim = "-" if case.aim is None else f"{case.aim:.1f}"
+    numbers = f"{threads:11}{size:11.1f}{size / bare:11.0f}{size / logical:11.0f}{bare / logical:11.2f}"
+    print(f"{name:32}{numbers}{aim:>11}", flush=True)
 
 
 def _sha3(prefix: bytes, stream: bytes) -> bytes:

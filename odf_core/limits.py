@@ -48,4 +48,7 @@ class Limits(BaseModel):
     slice_footer_bytes: int = Field(16 * MiB, gt=0, description="Largest footer of a Parquet file.")
     slice_columns: int = Field(4096, gt=0, description="Most (leaf) columns of a Parquet file.")
     slice_row_groups: int = Field(32_768, gt=0, description="Most row groups of a Parquet file.")
+    slice_column_chunks: int = Field(
+        500_000, gt=0, description="Most column chunks (columns times row groups) of a Parquet file."
+    )
     slice_rows: int = Field(2_000_000_000, gt=0, description="Most rows of a Parquet file.")

@@ -61,12 +61,12 @@ def encode(file: File, manifest_version: Version = None) -> None:
 def block_hash(file: File, output: Output = OutputFormat.TABLE) -> None:
     """Print the hash of a block, which is its name."""
     from app.cli.files import read_file
+    from app.cli.formats import hash_of_block
     from odf_core.limits import Limits
-    from odf_core.metadata import read_block
 
     limits = Limits()
-    stored = read_block(read_file(file, limits.block_bytes), None, limits)
-    write_record({"blockHash": str(stored.hash)}, output, sentence=str(stored.hash))
+    found = hash_of_block(read_file(file, limits.block_bytes), limits)
+    write_record({"blockHash": str(found)}, output, sentence=str(found))
 
 
 @hashes.command("physical")

@@ -77,38 +77,28 @@ async def mirror_dataset_info(store: ObjectStore, conn: AsyncConnection, dataset
         await to_thread.run_sync(write_info, store, row.dataset_id, info)
 
 
-def read_info(store: ObjectStore, dataset_id: DatasetId | str) -> MirroredInfo:
-    """What the bucket says; a dataset without `info/node.json` is private.
-
-    Raises `DatasetInfoDamaged`, `StoreUnavailable`.
-    """
-    folder = folder_of(dataset_id)
-    alias = _read(store, folder + ALIAS_KEY)
-    node = _read(store, folder + NODE_KEY)
-    visibility, owner_did = ("private", None) if node is None else _node_facts(node, folder)
-    return MirroredInfo(None if alias is None else _alias(alias, folder), visibility, owner_did)
-
-
-def _read(store: ObjectStore, key: str) -> bytes | None:
-    try:
-        return store.read(key, max_bytes=INFO_BYTES)
-    except NotFound:
+def read_alias(store: ObjectStore, dataset_id: DatasetId | str) -> DatasetAlias | None:
+    """The name in `info/alias`; None where there is none. Raises `DatasetInfoDamaged`, `StoreUnavailable`."""
+    key = folder_of(dataset_id) + ALIAS_KEY
+    data = _read(store, key)
+    if data is None:
         return None
-
-
-def _alias(data: bytes, folder: str) -> DatasetAlias:
     try:
         return DatasetAlias.parse(data.decode("utf-8").strip())
     except (UnicodeDecodeError, InvalidInput) as error:
-        raise DatasetInfoDamaged(
-            f"{folder}{ALIAS_KEY} holds no alias.", objects=[folder + ALIAS_KEY]
-        ) from error
+        raise DatasetInfoDamaged(f"{key} holds no alias.", objects=[key]) from error
 
 
-def _node_facts(data: bytes, folder: str) -> tuple[str, str | None]:
-    damaged = DatasetInfoDamaged(
-        f'{folder}{NODE_KEY} is not {{"visibility", "owner_did"}}.', objects=[folder + NODE_KEY]
-    )
+def read_node_facts(store: ObjectStore, dataset_id: DatasetId | str) -> tuple[str, str | None]:
+    """Visibility and the owner's DID in `info/node.json`; without that file the dataset is private.
+
+    Raises `DatasetInfoDamaged`, `StoreUnavailable`.
+    """
+    key = folder_of(dataset_id) + NODE_KEY
+    data = _read(store, key)
+    if data is None:
+        return "private", None
+    damaged = DatasetInfoDamaged(f'{key} is not {{"visibility", "owner_did"}}.', objects=[key])
     try:
         facts: Any = orjson.loads(data)
     except orjson.JSONDecodeError as error:
@@ -119,3 +109,10 @@ def _node_facts(data: bytes, folder: str) -> tuple[str, str | None]:
     if visibility not in ("private", "public") or not isinstance(owner_did, str | None):
         raise damaged
     return visibility, owner_did
+
+
+def _read(store: ObjectStore, key: str) -> bytes | None:
+    try:
+        return store.read(key, max_bytes=INFO_BYTES)
+    except NotFound:
+        return None

@@ -9,11 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from app.datasets.mirror import DatasetInfoDamaged, MirroredInfo, read_info
+from app.datasets.mirror import DatasetInfoDamaged, MirroredInfo, read_alias, read_node_facts
 from app.ops.findings import Finding, FindingKind
 from odf_core.chain import ChainState, new_objects
 from odf_core.errors import IntegrityError, InvalidInput, LimitExceeded, NotFound, OdfError, Unavailable
-from odf_core.identity import DatasetId, Multihash, ObjectKind, ObjectRef
+from odf_core.identity import DatasetAlias, DatasetId, Multihash, ObjectKind, ObjectRef
 from odf_core.limits import Limits
 from odf_core.metadata import Seed, StoredBlock, read_block
 from odf_core.storage import HEAD_KEY, ObjectStore, hash_stream
@@ -147,13 +147,19 @@ class _Scanner:
         return seed
 
     def read_info(self) -> tuple[MirroredInfo, list[Finding]]:
+        """Name, visibility, owner; what cannot be read counts as not there, which is the private side."""
+        findings: list[Finding] = []
+        alias: DatasetAlias | None = None
+        facts: tuple[str, str | None] = ("private", None)
         try:
-            info = read_info(self._store, self._id)
+            alias = read_alias(self._store, self._id)
         except DatasetInfoDamaged as error:
-            return MirroredInfo(None, "private", None), [
-                Finding.of_error(FindingKind.INFO_DAMAGED, str(self._id), error)
-            ]
-        return info, []
+            findings.append(Finding.of_error(FindingKind.INFO_DAMAGED, str(self._id), error))
+        try:
+            facts = read_node_facts(self._store, self._id)
+        except DatasetInfoDamaged as error:
+            findings.append(Finding.of_error(FindingKind.INFO_DAMAGED, str(self._id), error))
+        return MirroredInfo(alias, *facts), findings
 
     def check_objects(
         self, chain: list[StoredBlock], strays: list[StoredBlock], *, rehash: bool

@@ -1,0 +1,66 @@
+"""The Arrow side: logical hashes, schemas, and data slices held against the blocks that name them."""
+
+from odf_core.data.digest.record import RecordDigest, logical_hash_batches
+from odf_core.data.errors import (
+    DataFileLimitExceeded,
+    DataFileNotFound,
+    DataFileUnavailable,
+    DigestSchemaMismatch,
+    InvalidDataFile,
+    InvalidRawArrowSchema,
+    InvalidSliceInput,
+    LogicalHashMismatch,
+    SliceOffsetsMismatch,
+    SliceRowsMismatch,
+    SliceSchemaMismatch,
+    SliceSizeMismatch,
+    SliceUnreadable,
+    UnsupportedArrowType,
+    UnsupportedLogicalHashType,
+)
+from odf_core.data.files.logical_hash import logical_hash_file
+from odf_core.data.schema.from_arrow import arrow_schema_to_odf
+from odf_core.data.schema.raw_read import read_raw_arrow_schema
+from odf_core.data.schema.raw_write import write_raw_arrow_schema
+from odf_core.data.schema.to_arrow import odf_schema_to_arrow
+from odf_core.data.slices.check import check_logical_hash, check_slice
+from odf_core.data.slices.facts import OffsetFault, SliceFacts
+from odf_core.data.slices.inspect import inspect_slice
+from odf_core.data.slices.records import as_records
+from odf_core.data.slices.vocabulary import DefaultVocabulary
+from odf_core.data.slices.write import WrittenSlice, physical_hash_file, write_slice
+
+__all__ = [
+    "logical_hash_file",
+    "logical_hash_batches",
+    "physical_hash_file",
+    "RecordDigest",
+    "inspect_slice",
+    "check_slice",
+    "check_logical_hash",
+    "SliceFacts",
+    "OffsetFault",
+    "as_records",
+    "write_slice",
+    "WrittenSlice",
+    "DefaultVocabulary",
+    "arrow_schema_to_odf",
+    "odf_schema_to_arrow",
+    "read_raw_arrow_schema",
+    "write_raw_arrow_schema",
+    "InvalidDataFile",
+    "DataFileNotFound",
+    "DataFileUnavailable",
+    "DataFileLimitExceeded",
+    "DigestSchemaMismatch",
+    "UnsupportedLogicalHashType",
+    "UnsupportedArrowType",
+    "InvalidRawArrowSchema",
+    "InvalidSliceInput",
+    "SliceUnreadable",
+    "SliceSizeMismatch",
+    "SliceRowsMismatch",
+    "SliceOffsetsMismatch",
+    "SliceSchemaMismatch",
+    "LogicalHashMismatch",
+]

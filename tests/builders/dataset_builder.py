@@ -11,6 +11,7 @@ depend on nothing but the name of the dataset and their offsets, so the same ste
 import copy
 import hashlib
 import io
+import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from odf_core.data.files.logical_hash import logical_hash_file
+from odf_core.data import logical_hash_file, write_slice
 from odf_core.identity import DatasetId, Multihash, ObjectKind, ObjectRef
 from odf_core.metadata import DataSlice, OffsetInterval, StoredBlock
 from tests.builders.chain_builder import ChainBuilder
@@ -116,10 +117,11 @@ class DatasetBuilder:
 
     def slice(self, start: int, count: int) -> DataSlice:
         """A true slice, its file put among the objects."""
-        content = parquet(records(start, count, self.chain.name))
-        described = describe(content, start, count)
-        self.put(described, content)
-        return described
+        table = pa.table(records(start, count, self.chain.name), schema=SLICE_SCHEMA)
+        with tempfile.TemporaryDirectory() as folder:
+            written = write_slice(table, Path(folder, "slice"))
+            self.put(written.data_slice, written.path.read_bytes())
+        return written.data_slice
 
     def put(self, described: DataSlice, content: bytes) -> None:
         """Keep `content` as the file of the slice, whether the description is true or not."""

@@ -31,9 +31,7 @@ def layout_of(schema: Any) -> Layout:
     leaves: list[tuple[str, bytes]] = []
     for field in schema:
         _visit(field, 0, field.name, header, leaves)
-    return Layout(
-        b"".join(header), tuple(prefix for _, prefix in leaves), tuple(name for name, _ in leaves)
-    )
+    return Layout(b"".join(header), tuple(prefix for _, prefix in leaves), tuple(name for name, _ in leaves))
 
 
 def _visit(field: Any, level: int, path: str, header: list[bytes], leaves: list[tuple[str, bytes]]) -> None:

@@ -9,6 +9,7 @@ columns all of them. `submit` waits while too many pieces are under way, which b
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 Make = Callable[[], Iterable[Any]]  # the buffers of one piece, made as they are taken
@@ -108,12 +109,12 @@ class LanePool:
         for lane in self._lanes:
             if lane.waiting and not lane.busy and not lane.waiting[0].making:
                 lane.busy = True
-                return lambda lane=lane, piece=lane.waiting.popleft(): self._hash(lane, piece)  # type: ignore[misc]
+                return partial(self._hash, lane, lane.waiting.popleft())
         for lane in self._lanes:
             for piece in lane.waiting:
                 if piece.parts is None and not piece.making:
                     piece.making = True
-                    return lambda piece=piece: self._make_ahead(piece)  # type: ignore[misc]
+                    return partial(self._make_ahead, piece)
         return None
 
     def _hash(self, lane: Lane, piece: _Piece) -> None:

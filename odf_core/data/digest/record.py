@@ -3,8 +3,10 @@
 import hashlib
 import os
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
+from odf_core.data.digest.bits import Bits
 from odf_core.data.digest.columns import layout_of, leaf_arrays, new_hasher
 from odf_core.data.digest.items import encode, pieces
 from odf_core.data.digest.lanes import Lane, LanePool
@@ -35,7 +37,7 @@ class RecordDigest:
         self._check_schema(batch.schema)
         for lane, (array, validity) in zip(self._lanes, leaf_arrays(batch), strict=True):
             for piece, bits in pieces(array, validity):
-                self._pool.submit(lane, lambda piece=piece, bits=bits: encode(piece, bits).parts)
+                self._pool.submit(lane, partial(_stream, piece, bits))
 
     def finish(self) -> Multihash:
         """The hash of everything given so far; nothing can be added afterwards."""
@@ -61,9 +63,13 @@ class RecordDigest:
             return
         if layout_of(schema) != self._layout:
             raise DigestSchemaMismatch(
-                "A record batch has other columns than the digest was started for; start one for each schema.",
+                "A record batch has other columns than the digest was started for.",
                 objects=[*schema.names],
             )
+
+
+def _stream(piece: Any, validity: Bits | None) -> Iterable[Any]:
+    return encode(piece, validity).parts
 
 
 def logical_hash_batches(schema: Any, batches: Iterable[Any], *, threads: int | None = None) -> Multihash:

@@ -74,7 +74,9 @@ class _Scratch:
         np.subtract(counts[1:], counts[:-1], out=prefixes, dtype=np.int64)
         memory[_ITEMS_AT : _ITEMS_AT + stop - start] = data[start:stop]
         bounds = self.bounds[: _ROWS + 3 + rows]
-        np.subtract(offsets, start - _ITEMS_AT, out=bounds[_ROWS + 2 :], dtype=offsets.dtype, casting="unsafe")
+        np.subtract(
+            offsets, start - _ITEMS_AT, out=bounds[_ROWS + 2 :], dtype=offsets.dtype, casting="unsafe"
+        )
         elements = [None, pa.py_buffer(bounds), pa.py_buffer(memory)]
         source = pa.Array.from_buffers(pa.binary(), _ROWS + 2 + rows, elements)
         turns = pa.Array.from_buffers(pa.int32(), 2 * rows, [None, pa.py_buffer(_turns(rows, valid))])

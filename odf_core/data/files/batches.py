@@ -1,6 +1,7 @@
 """The rows of a Parquet file in record batches, as the reference's reader would give them (data.md 1.1)."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -52,7 +53,9 @@ def _batch_rows(metadata: Any) -> int:
 def _converted(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
     for batch in batches:
         with reading():
-            columns = [_as_type(column, field.type) for column, field in zip(batch.columns, schema, strict=True)]
+            columns = [
+                _as_type(column, field.type) for column, field in zip(batch.columns, schema, strict=True)
+            ]
             yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
@@ -94,4 +97,4 @@ def _row_group_ends(metadata: Any) -> list[int]:
 def _segments(start: int, length: int, group_ends: list[int]) -> list[tuple[int, int]]:
     """The parts of rows `start`…`start + length` that lie in one row group each, relative to `start`."""
     bounds = [0, *(end - start for end in group_ends if start < end < start + length), length]
-    return list(zip(bounds, bounds[1:], strict=False))
+    return list(pairwise(bounds))

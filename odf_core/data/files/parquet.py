@@ -77,6 +77,7 @@ def _check_counts(metadata: Any, limits: Limits) -> None:
     for what, count, most in (
         ("columns", metadata.num_columns, limits.slice_columns),
         ("row groups", metadata.num_row_groups, limits.slice_row_groups),
+        ("column chunks", metadata.num_columns * metadata.num_row_groups, limits.slice_column_chunks),
         ("rows", metadata.num_rows, limits.slice_rows),
     ):
         if count > most:

@@ -8,6 +8,7 @@ would give another hash.
 
 import base64
 import binascii
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
@@ -23,12 +24,14 @@ def reference_schema(parquet_file: Any) -> Any:
     """The `pa.Schema` of a `pq.ParquetFile` as the reference derives it; raises `InvalidDataFile`."""
     read = parquet_file.schema_arrow
     hints = _hinted_types(parquet_file.metadata.metadata or {})
-    return pa.schema(
-        [
-            pa.field(field.name, _reference_type(field.type, hints.get(index, field.name)), field.nullable)
-            for index, field in enumerate(read)
-        ]
-    )
+    return pa.schema(_reference_fields(read, hints))
+
+
+def _reference_fields(fields: Iterable[Any], hints: "_Hints") -> list[Any]:
+    return [
+        pa.field(field.name, _reference_type(field.type, hints.get(index, field.name)), field.nullable)
+        for index, field in enumerate(fields)
+    ]
 
 
 class _Hints:
@@ -60,13 +63,7 @@ def _reference_type(read: Any, hint: Any) -> Any:
         return read
     hint = storage_type(hint)
     if pa.types.is_struct(read) and pa.types.is_struct(hint):
-        hints = _Hints(list(hint))
-        return pa.struct(
-            [
-                pa.field(field.name, _reference_type(field.type, hints.get(index, field.name)), field.nullable)
-                for index, field in enumerate(read)
-            ]
-        )
+        return pa.struct(_reference_fields(read, _Hints(list(hint))))
     if _is_any_list(read) and _is_any_list(hint):
         return _list_of(read, _reference_type(read.value_type, hint.value_type))
     return _hinted_scalar(read, hint)

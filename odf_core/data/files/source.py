@@ -58,7 +58,9 @@ def open_source(source: Source) -> Iterator[Any]:
 
 def _native(source: Source) -> Any:
     if not isinstance(source, str | os.PathLike):
-        return pa.PythonFile(_Guard(source), "r")
+        guard = _Guard(source)
+        guard.seek(0)
+        return pa.PythonFile(guard, "r")
     path = Path(source)
     try:
         if path.is_dir():

@@ -31,9 +31,18 @@ def read_raw_arrow_schema(data: bytes) -> Any:
         raise InvalidRawArrowSchema("The root of an Arrow schema lies behind its end.")
     message = _message_around(data, root)
     try:
-        return pa.ipc.read_schema(pa.py_buffer(message))
+        schema = pa.ipc.read_schema(pa.py_buffer(message))
+        _read_names(schema)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InvalidRawArrowSchema(f"Bytes are no Arrow schema: {str(error).rstrip('.')}.") from error
+    return schema
+
+
+def _read_names(fields: Any) -> None:
+    """Raises `UnicodeDecodeError` for a name that is no UTF-8; pyarrow decodes names only when asked."""
+    for field in fields:
+        _ = field.name
+        _read_names(field.type.field(index) for index in range(field.type.num_fields))
 
 
 def _message_around(data: bytes, root: int) -> bytes:

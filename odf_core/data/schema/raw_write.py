@@ -112,7 +112,7 @@ def _scalar(builder: Any, t: Any, name: str) -> _TypeTable:
     if pa.types.is_timestamp(t):
         number, table = 10, _timestamp(builder, t)
     elif pa.types.is_date(t):
-        number, table = 8, _table(builder, lambda: builder.PrependInt16Slot(0, t.bit_width == 64, 1))
+        number, table = 8, _table(builder, lambda: builder.PrependInt16Slot(0, int(t.bit_width == 64), 1))
     elif pa.types.is_time(t):
         number, table = 9, _table(builder, lambda: _time_slots(builder, t))
     elif pa.types.is_duration(t):

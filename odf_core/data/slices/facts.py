@@ -1,0 +1,33 @@
+"""What a data slice is found to be, whatever its block says of it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetFault:
+    """The first place where the offsets do not go on by one: row (from 0), what stands there (None for a
+    null), and what was expected."""
+
+    row: int
+    found: int | None
+    expected: int
+
+
+@dataclass(frozen=True, slots=True)
+class SliceFacts:
+    """A Parquet file that was read as a slice.
+
+    `num_rows` counts the rows that were read, `size` the bytes of the file. `first_offset` and
+    `last_offset` are None without rows and where there is no integer offset column. `arrow_schema` is the
+    `pa.Schema` that the deployed implementation would see in the file. `null_counts` holds, by name of
+    column, the nulls of columns of the file's top level, as its statistics tell them; no entry: not told.
+    """
+
+    num_rows: int
+    size: int
+    first_offset: int | None
+    last_offset: int | None
+    offset_fault: OffsetFault | None
+    arrow_schema: Any
+    null_counts: dict[str, int]

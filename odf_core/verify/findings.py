@@ -1,0 +1,103 @@
+"""What a verification found, as values."""
+
+import enum
+from dataclasses import dataclass, field
+from typing import Any
+
+from odf_core.errors import LimitExceeded, OdfError
+from odf_core.identity import Multihash
+
+
+class Severity(enum.StrEnum):
+    """How bad a finding is."""
+
+    ERROR = "error"
+    """Something is not what its hash, its block or its chain says."""
+
+    WARNING = "warning"
+    """Something could not be checked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is not as it should be.
+
+    `code` is stable: that of the error which a reader of the object would meet (`object_not_found`,
+    `object_hash_mismatch`, `slice_offsets_mismatch` …) or one of this package (`head_missing`,
+    `chain_incomplete`). `objects` are the hashes it is about; `block` is the block whose word is broken.
+    """
+
+    code: str
+    severity: Severity
+    message: str
+    objects: tuple[str, ...] = ()
+    block: str | None = None
+
+    @classmethod
+    def of_error(cls, error: OdfError, *, block: Multihash | None = None, about: object = None) -> "Finding":
+        """The error as a finding; what merely passes a limit is a warning: nothing is known of it."""
+        severity = Severity.WARNING if isinstance(error, LimitExceeded) else Severity.ERROR
+        objects = error.objects or (() if about is None else (str(about),))
+        return cls(error.code, severity, error.message, objects, None if block is None else str(block))
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-compatible object."""
+        return {
+            "code": self.code,
+            "severity": self.severity.value,
+            "message": self.message,
+            "objects": list(self.objects),
+            "block": self.block,
+        }
+
+
+@dataclass(slots=True)
+class VerificationSummary:
+    """What was looked at: blocks of the chain, objects and their bytes; and what came of it.
+
+    `whole_chain` says that the walk reached the Seed, and that every rule was applied on the way back.
+    """
+
+    head: Multihash | None = None
+    blocks: int = 0
+    objects: int = 0
+    bytes: int = 0
+    errors: int = 0
+    warnings: int = 0
+    whole_chain: bool = False
+
+    @property
+    def ok(self) -> bool:
+        """No error was found."""
+        return self.errors == 0
+
+    def count(self, finding: Finding) -> None:
+        if finding.severity is Severity.ERROR:
+            self.errors += 1
+        else:
+            self.warnings += 1
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-compatible object."""
+        return {
+            "ok": self.ok,
+            "head": None if self.head is None else str(self.head),
+            "blocks": self.blocks,
+            "objects": self.objects,
+            "bytes": self.bytes,
+            "errors": self.errors,
+            "warnings": self.warnings,
+            "wholeChain": self.whole_chain,
+        }
+
+
+@dataclass(slots=True)
+class VerificationReport:
+    """All findings of one dataset, and the summary."""
+
+    findings: list[Finding] = field(default_factory=list)
+    summary: VerificationSummary = field(default_factory=VerificationSummary)
+
+    @property
+    def ok(self) -> bool:
+        return self.summary.ok

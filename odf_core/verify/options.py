@@ -1,0 +1,52 @@
+"""What a verification does, and how it tells how far it is."""
+
+import enum
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from odf_core.identity import Multihash
+from odf_core.limits import Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VerifyOptions:
+    """How thorough a verification is.
+
+    The chain is always walked to its Seed and every rule applied; the options say which objects are read.
+    `head` is the block to begin at (default: the dataset's head). Of the objects, those of blocks after
+    `tail` are checked, and of these only those of the `recent` last blocks, if given. With
+    `check_size_only` objects are not read, only looked for; `logical_hash` hashes the records of slices
+    as well, which the physical hash does not make superfluous (data.md 1.9). `parallelism` is how many
+    objects are read at once.
+    """
+
+    head: Multihash | None = None
+    tail: Multihash | None = None
+    recent: int | None = None
+    check_size_only: bool = False
+    logical_hash: bool = True
+    parallelism: int = field(default_factory=lambda: min(4, os.cpu_count() or 1))
+    limits: Limits = field(default_factory=Limits)
+
+
+class Phase(enum.StrEnum):
+    """The parts of a verification, in their order."""
+
+    BLOCKS = "blocks"
+    RULES = "rules"
+    OBJECTS = "objects"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """`done` of `total` items of a phase (total None while it is not known), and `bytes` read so far."""
+
+    phase: Phase
+    done: int
+    total: int | None
+    bytes: int = 0
+
+
+ProgressCallback = Callable[[Progress], None]
+"""Called in the thread that iterates over the findings, after every item."""

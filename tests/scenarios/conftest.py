@@ -1,0 +1,73 @@
+"""Fixtures of the scenarios: nodes that live as long as a module, and four ways to drive them.
+
+multi_world, single_world   a node of either tenancy with the usual settings
+world                       each of the two in turn
+person                      a fresh account on `world`
+driver                      our client and the scripted one, in both dialects
+unique, at, foo             a text of the test's own; from it the name and the dataset of wire.md 8
+"""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.builders.dataset_builder import DatasetBuilder, root_dataset
+from tests.scenarios.drivers import DRIVERS, Driver
+from tests.scenarios.world import NodeWorld, Person, node_world
+from tests.scripted.websocket import RawWebSocket
+from tests.services import Addresses
+
+
+@pytest.fixture(scope="module")
+def multi_world(services: Addresses, s3_client: Any) -> Iterator[NodeWorld]:
+    with node_world(services, s3_client) as world:
+        yield world
+
+
+@pytest.fixture(scope="module")
+def single_world(services: Addresses, s3_client: Any) -> Iterator[NodeWorld]:
+    with node_world(services, s3_client, tenancy="single") as world:
+        yield world
+
+
+@pytest.fixture(params=["multi", "single"])
+def world(request: pytest.FixtureRequest) -> NodeWorld:
+    found: NodeWorld = request.getfixturevalue(f"{request.param}_world")
+    return found
+
+
+@pytest.fixture
+def person(world: NodeWorld) -> Person:
+    return world.person()
+
+
+@pytest.fixture(params=DRIVERS, ids=[driver.name for driver in DRIVERS])
+def driver(request: pytest.FixtureRequest) -> Driver:
+    found: Driver = request.param
+    return found
+
+
+@pytest.fixture
+def unique(request: pytest.FixtureRequest) -> str:
+    """32 characters: dataset ids come from it, and the tests of a module share a node."""
+    return hashlib.sha256(request.node.nodeid.encode()).hexdigest()[:32]
+
+
+@pytest.fixture
+def at(unique: str) -> str:
+    """The name under which the test's dataset stands on the node."""
+    return f"foo-{unique[:16]}"
+
+
+@pytest.fixture
+def foo(unique: str) -> DatasetBuilder:
+    return root_dataset(unique)
+
+
+@pytest.fixture(autouse=True)
+def _no_socket_left() -> Iterator[None]:
+    """A test may leave sockets open on purpose; they end with it."""
+    yield
+    RawWebSocket.close_all()
