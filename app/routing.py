@@ -19,6 +19,21 @@ class ErrorBody(BaseModel):
     request_id: str = Field(alias="requestId")
 
 
+class MessageBody(BaseModel):
+    """What a deployed client gets in some places instead of the whole `ErrorBody`."""
+
+    message: str
+
+
+def refusal(description: str) -> dict[str, Any]:
+    """How the OpenAPI document shows an error: the JSON body, or a plain form for deployed clients."""
+    return {
+        "description": description,
+        "model": ErrorBody | MessageBody,
+        "content": {"text/plain": {"schema": {"type": "string"}}},
+    }
+
+
 def readable(router: APIRouter, path: str, **options: Any) -> Callable[[Endpoint], Endpoint]:
     """Declare `path` for GET and HEAD; both are in the OpenAPI document, under names of their own."""
 

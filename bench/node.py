@@ -20,7 +20,7 @@ ACCOUNT = "bench"
 _STARTED_SECONDS = 60.0
 _STOPPED_SECONDS = 40.0
 _ADDRESS = re.compile(r"Node:\s+(http://\S+)")
-_COMMAND = (sys.executable, "-m", "app.cli.main")
+_COMMAND = (sys.executable, "-c", "from app.cli.main import main; main()")
 
 
 class NodeProcess:

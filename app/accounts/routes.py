@@ -10,7 +10,7 @@ from app.accounts.authentication import authenticate
 from app.accounts.errors import Unauthenticated
 from app.accounts.model import Caller
 from app.http import Node, node_context
-from app.routing import ErrorBody, readable
+from app.routing import readable, refusal
 
 router = APIRouter(tags=["accounts"])
 
@@ -31,9 +31,9 @@ class OwnAccount(BaseModel):
 
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
-    400: {"model": ErrorBody, "description": "The Authorization header is malformed"},
-    401: {"model": ErrorBody, "description": "No token, or one that is not valid"},
-    503: {"model": ErrorBody, "description": "The database does not answer"},
+    400: refusal("The address or the Authorization header cannot be read"),
+    401: refusal("No token where one is needed, or one that is not valid"),
+    503: refusal("The database or the object store does not answer"),
 }
 
 

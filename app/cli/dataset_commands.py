@@ -110,14 +110,22 @@ def verify(
     datasets: Annotated[
         list[str] | None, typer.Argument(metavar="[DATASET]...", help="Names or ids; default: all.")
     ] = None,
+    sizes_only: Annotated[
+        bool, typer.Option("--sizes-only", help="Look for files and their sizes, but do not read them.")
+    ] = False,
+    no_logical: Annotated[
+        bool, typer.Option("--no-logical", help="Do not compute the logical hashes of slices.")
+    ] = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Check the integrity of datasets: every hash, link, rule, and what blocks say about their files."""
     from app.cli.session import find_workspace
     from app.cli.verification import verify_datasets
+    from odf_core.verify import VerifyOptions
 
     workspace = find_workspace()
     found = [workspace.dataset(item) for item in datasets] if datasets else list(workspace.datasets())
-    code = verify_datasets(found, output)
+    options = VerifyOptions(check_size_only=sizes_only, logical_hash=not no_logical)
+    code = verify_datasets(found, options, output)
     if code:
         raise typer.Exit(code)

@@ -14,6 +14,7 @@ _WORDS = {
     Phase.COMMIT: "Committing",
 }
 _LINE_SECONDS = 5.0
+_LONG_BYTES = 64 * 1024 * 1024
 
 
 class Bars(Progress):
@@ -97,7 +98,7 @@ class Lines(Progress):
     def phase(self, phase: Phase, *, count: int = 0, size: int = 0) -> None:
         with self._lock:
             self._phase, self._count, self._total, self._bytes, self._size = phase, 0, count, 0, size
-            if phase is Phase.OBJECTS:
+            if size >= _LONG_BYTES:
                 self._say()
 
     def moved(self, size: int) -> None:

@@ -39,32 +39,9 @@ def serve(
 
 
 def announce(address: str, settings: "Settings") -> None:
-    """Tell the person where the node is and, where it has a sample, how to pull it."""
+    """Tell the person where the node is and what to do with it."""
     from app.cli import state
+    from app.cli.first_steps import introduce
 
     if not state.current.quiet:
-        typer.echo(f"Node:   {address}")
-    if settings.embedded.enabled and settings.embedded.sample:
-        import threading
-
-        threading.Thread(target=_offer_sample, args=(address, settings), name="sample", daemon=True).start()
-
-
-def _offer_sample(address: str, settings: "Settings") -> None:
-    """Publish the sample on the first start; the node serves, whatever comes of it."""
-    import sys
-
-    import structlog
-
-    from app.cli import state
-    from app.sample.publish import publish_sample, sample_url
-    from odf_core.errors import OdfError
-
-    try:
-        publish_sample(address, settings)
-    except OdfError as error:
-        structlog.get_logger(__name__).warning("sample_not_published", code=error.code, message=error.message)
-        return
-    if not state.current.quiet:
-        odf = sys.argv[0]
-        typer.echo(f"Sample: {odf} init && {odf} pull {sample_url(address, settings)}")
+        introduce(address, settings)

@@ -12,7 +12,7 @@ from app.datasets.errors import DatasetIdNotFound, DatasetNotFound
 from app.datasets.model import Action
 from app.datasets.service import find_dataset_by_id
 from app.http import Node
-from app.routing import ErrorBody, readable
+from app.routing import readable, refusal
 from odf_core.identity import DatasetId
 
 router = APIRouter(tags=["node"])
@@ -47,7 +47,7 @@ async def read_info(node: Node, caller: CurrentCaller) -> NodeInfo:
 
 
 _NOT_FOUND: dict[int | str, dict[str, Any]] = {
-    404: {"model": ErrorBody, "description": "No such dataset, or none that the caller may read"}
+    404: refusal("No such dataset, or none that the caller may read")
 }
 
 

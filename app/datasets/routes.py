@@ -18,7 +18,7 @@ from app.datasets.model import Action, DatasetAddress
 from app.datasets.service import HEAD, object_size, open_dataset, read_block
 from app.datasets.streaming import ObjectResponse, open_object
 from app.http import Node
-from app.routing import ErrorBody, readable
+from app.routing import readable, refusal
 from odf_core.identity import ObjectKind, ObjectRef
 from odf_core.storage import dataset_prefix, object_key
 
@@ -44,8 +44,8 @@ def _responses(media_type: str) -> dict[int | str, dict[str, Any]]:
         200: {"description": "The content", "content": content},
         206: {"description": "The requested range", "content": content},
         304: {"description": "The caller has it already"},
-        404: {"model": ErrorBody, "description": "No such dataset or content, or none the caller may read"},
-        416: {"model": ErrorBody, "description": "The range starts after the last byte"},
+        404: refusal("No such dataset or content, or none that the caller may read"),
+        416: refusal("The range starts after the last byte"),
         **REFUSALS,
     }
 

@@ -1,6 +1,8 @@
-"""`rclone serve s3` over a directory, on a listening socket that the node binds and keeps.
+"""`rclone serve s3` over a directory, on a port that the node reserves and never gives away.
 
-Facts: stack.md 2.1 (start, socket activation, key in the environment), 2.4 (what a kill leaves).
+Facts: stack.md 2.1 (start, socket activation, key in the environment), 2.4 (what a kill leaves). rclone
+gives every socket that it inherits to the first server that it starts, which with `--rc` is the remote
+control: so that one is inherited, and the S3 server binds the reserved port by itself.
 """
 
 import contextlib
@@ -8,6 +10,7 @@ import http.client
 import os
 import signal
 import socket
+import sys
 import time
 from pathlib import Path
 
@@ -17,21 +20,43 @@ from app.embedded.errors import S3PortTaken
 from app.embedded.processes import end_process
 
 TEMPORARY = ".rclone_temp_"
-_BACKLOG = 512
+CONTROL_SOCKET = "s3-control"
+_BACKLOG = 64
 _HEADER_BYTES = 64 * 1024  # rclone's default of 4 KiB is little for a presigned URL with a session token
 _PROBE_SECONDS = 1.0
 
 
-def bind(host: str, port: int, patience: float = 0.0) -> socket.socket:
-    """The listening socket of the S3 server; port 0 takes a free one. S3PortTaken after `patience` s.
+class PortReservation:
+    """A TCP port that is ours though nothing listens on it: bound by the node, for as long as it lives.
 
-    A server of the node's former life needs some milliseconds to die, hence the patience.
+    On Linux a second socket, rclone's, may bind the same address with SO_REUSEADDR and listen. Elsewhere
+    two sockets may not share it; there the port is looked at and let go.
     """
+
+    def __init__(self, host: str, port: int, patience: float = 0.0) -> None:
+        """Port 0 takes a free one. Raises S3PortTaken after `patience` seconds.
+
+        A server of the node's former life needs some milliseconds to die, hence the patience.
+        """
+        self.host = host
+        self._socket = _bound(host, port, patience)
+        self.port = int(self._socket.getsockname()[1])
+        if sys.platform != "linux":
+            self._socket.close()
+
+    def close(self) -> None:
+        self._socket.close()
+
+
+def _bound(host: str, port: int, patience: float) -> socket.socket:
     deadline = time.monotonic() + patience
     while True:
+        bound = socket.socket(socket.AF_INET)
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            return socket.create_server((host, port), backlog=_BACKLOG)
+            bound.bind((host, port))
         except OSError as error:
+            bound.close()
             if time.monotonic() < deadline:
                 time.sleep(0.05)
                 continue
@@ -41,6 +66,17 @@ def bind(host: str, port: int, patience: float = 0.0) -> socket.socket:
                 objects=[f"{host}:{port}"],
                 extras={"host": host, "port": port},
             ) from error
+        return bound
+
+
+def control_listener(path: Path) -> socket.socket:
+    """The socket of rclone's remote control; the node keeps it, so calls wait while rclone restarts."""
+    path.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    path.chmod(0o600)
+    listener.listen(_BACKLOG)
+    return listener
 
 
 def sweep(root: Path) -> int:
@@ -61,22 +97,25 @@ class S3Service:
     name = "rclone"
 
     def __init__(
-        self, root: Path, listener: socket.socket, key: tuple[str, str], log: Path, *, tie: Tie | None = None
+        self,
+        root: Path,
+        address: PortReservation,
+        control: socket.socket,
+        key: tuple[str, str],
+        log: Path,
+        *,
+        tie: Tie | None = None,
     ) -> None:
         self.root, self.log = root, log
-        self._listener, self._key = listener, key
+        self._address, self._control, self._key = address, control, key
         self._tie = tie or default_tie()
         self._rclone = rclone_binary()
         self._pid_file = root.with_name("rclone.pid")
         self.child: Child | None = None
         self.sweep_first = False
 
-    @property
-    def port(self) -> int:
-        return int(self._listener.getsockname()[1])
-
     def start(self) -> None:
-        """Sweep if a server was killed here, then start one on the node's socket."""
+        """Sweep if a server was killed here, then start one on the node's port."""
         if self.sweep_first:
             self._end_stranded()
             sweep(self.root)
@@ -85,11 +124,8 @@ class S3Service:
         self._pid_file.write_text(f"{self.child.pid}\n")
 
     def probe(self) -> bool:
-        """True when the server answers; the answer itself, a refusal of unsigned requests, is no matter.
-
-        A mere connect would tell nothing: the socket is the node's and accepts before the server runs.
-        """
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=_PROBE_SECONDS)
+        """True when the server answers; the answer itself, a refusal of unsigned requests, is no matter."""
+        connection = http.client.HTTPConnection("127.0.0.1", self._address.port, timeout=_PROBE_SECONDS)
         try:
             connection.request("HEAD", "/")
             connection.getresponse()
@@ -111,7 +147,11 @@ class S3Service:
 
     def _spec(self) -> ChildSpec:
         command = [str(self._rclone), "--config", "", "serve", "s3", str(self.root)]
-        options = ["--no-cleanup", "--umask", "077", "--max-header-bytes", str(_HEADER_BYTES)]
+        options = [
+            *("--addr", f"{self._address.host}:{self._address.port}"),
+            *("--rc", "--rc-no-auth"),  # on a socket in a folder of mode 0700
+            *("--no-cleanup", "--umask", "077", "--max-header-bytes", str(_HEADER_BYTES)),
+        ]
         return ChildSpec(
             name=self.name,
             command=[*command, *options],
@@ -119,7 +159,7 @@ class S3Service:
             log=self.log,
             last_signal=signal.SIGKILL,  # uploads are atomic; a polite end would wait for them
             stop_signals=((signal.SIGTERM, 1.0),),
-            listen_fd=self._listener.fileno(),
+            listen_fd=self._control.fileno(),
             tie=self._tie,
         )
 

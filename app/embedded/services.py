@@ -3,7 +3,7 @@
 import contextlib
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -13,7 +13,7 @@ from app.embedded.child import Tie, default_tie
 from app.embedded.directory import DataDirectory, unusable
 from app.embedded.errors import PlatformUnsupported
 from app.embedded.postgres import PostgresService
-from app.embedded.s3 import S3Service, bind
+from app.embedded.s3 import CONTROL_SOCKET, PortReservation, S3Service, control_listener
 from app.embedded.state import ServicesState, load_state, save_state
 from app.embedded.supervisor import Supervisor
 from odf_core.errors import InternalError, OdfError
@@ -26,7 +26,8 @@ _FORMER_LIFE_SECONDS = 5.0  # how long a killed node's server may hold our port
 class EmbeddedS3:
     """How to reach the S3 server, and where its files lie (`root`/`bucket`/key).
 
-    Nobody may write below `root` while the server runs (stack.md 2.6); fsync of what is there is fine.
+    `control` is the Unix socket of its remote control: who writes below `root` while the server runs
+    has to tell it there which files have changed (stack.md 2.6).
     """
 
     endpoint: str
@@ -35,6 +36,7 @@ class EmbeddedS3:
     secret_access_key: str
     bucket: str
     root: Path
+    control: Path
 
     def __repr__(self) -> str:  # the secret stays out of logs
         return f"EmbeddedS3(endpoint={self.endpoint!r}, bucket={self.bucket!r}, root={str(self.root)!r})"
@@ -163,12 +165,12 @@ class EmbeddedServices:
         state = load_state(directory.state_file)
         wanted = state.s3_port if self._s3_port is None else self._s3_port
         patience = _FORMER_LIFE_SECONDS if wanted and wanted == state.s3_port else 0.0
-        listener = undo.enter_context(bind(self._s3_host, wanted, patience))
+        address = PortReservation(self._s3_host, wanted, patience)
+        undo.callback(address.close)
         socket_dir = directory.socket_dir(state.socket_dir)
         if socket_dir.parent != directory.path:
             undo.callback(_remove_empty, socket_dir)
-        port = int(listener.getsockname()[1])
-        fresh = state.model_copy(update={"s3_port": port, "socket_dir": str(socket_dir)})
+        fresh = state.model_copy(update={"s3_port": address.port, "socket_dir": str(socket_dir)})
         if fresh != state or not directory.state_file.exists():
             save_state(directory.state_file, fresh)
         postgres = PostgresService(
@@ -179,14 +181,17 @@ class EmbeddedServices:
             max_connections=self._max_connections,
             tie=self._tie,
         )
-        rclone = self._make_rclone(listener, fresh)
-        return _Parts(
-            postgres, rclone, self._describe_s3(fresh), Supervisor([postgres, rclone], self._failed)
-        )
+        control = socket_dir / CONTROL_SOCKET
+        rclone = self._make_rclone(address, undo.enter_context(_control(control)), fresh)
+        supervisor = Supervisor([postgres, rclone], self._failed)
+        return _Parts(postgres, rclone, self._describe_s3(fresh, control), supervisor)
 
-    def _make_rclone(self, listener: socket.socket, state: ServicesState) -> S3Service:
+    def _make_rclone(
+        self, address: PortReservation, control: socket.socket, state: ServicesState
+    ) -> S3Service:
         directory, key = self._directory, (state.access_key_id, state.secret_access_key)
-        rclone = S3Service(directory.s3, listener, key, directory.logs / "rclone.log", tie=self._tie)
+        log = directory.logs / "rclone.log"
+        rclone = S3Service(directory.s3, address, control, key, log, tie=self._tie)
         try:
             (directory.s3 / self._bucket).mkdir(mode=0o700, exist_ok=True)
             rclone.sweep_first = directory.unclean_marker.exists()
@@ -195,7 +200,7 @@ class EmbeddedServices:
             raise unusable(directory.path, error) from error
         return rclone
 
-    def _describe_s3(self, state: ServicesState) -> EmbeddedS3:
+    def _describe_s3(self, state: ServicesState, control: Path) -> EmbeddedS3:
         return EmbeddedS3(
             endpoint=f"http://127.0.0.1:{state.s3_port}",
             region="us-east-1",
@@ -203,7 +208,19 @@ class EmbeddedServices:
             secret_access_key=state.secret_access_key,
             bucket=self._bucket,
             root=self._directory.s3,
+            control=control,
         )
+
+
+@contextlib.contextmanager
+def _control(path: Path) -> Iterator[socket.socket]:
+    try:
+        listener = control_listener(path)
+    except OSError as error:
+        raise unusable(path, error) from error
+    with listener:
+        yield listener
+    path.unlink(missing_ok=True)
 
 
 def _remove_empty(folder: Path) -> None:

@@ -1,7 +1,7 @@
 """What `odf admin` can do, in one place; each is an ordinary function over a `NodeContext` or its engine.
 
-    async with open_node(settings) as node:
-        await create_account(node.engine, "alice")
+async with open_node(settings) as node:
+    await create_account(node.engine, "alice")
 """
 
 from collections.abc import Callable

@@ -84,7 +84,7 @@ class DatasetStore:
     def write_object(self, ref: ObjectRef, source: bytes | Readable, *, settle: bool = True) -> None:
         """Store an object whose bytes are checked on their way, before anything is visible.
 
-        Raises `ObjectHashMismatch`, `ObjectSizeMismatch`.
+        Raises `ObjectHashMismatch`, `ObjectSizeMismatch`; `StoredObjectTooLarge` where no size is known.
         """
         stream = readable(source)
         size = ref.size if ref.size is not None else seekable_size(stream)
@@ -94,6 +94,12 @@ class DatasetStore:
             return
         copy, size = spooled(verified, max_size=self._limits.object_bytes)
         with copy:
+            if size > self._limits.object_bytes:  # reading has stopped there, and with it the check
+                raise StoredObjectTooLarge(
+                    f"{ref} has more than {self._limits.object_bytes} bytes.",
+                    objects=[ref.hash],
+                    extras={"limit": self._limits.object_bytes},
+                )
             self._write(object_key(ref), copy, size, settle)
 
     def settle(self) -> None:

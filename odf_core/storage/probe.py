@@ -107,9 +107,9 @@ def _unreachable(error: urllib3.exceptions.HTTPError, origin: str) -> str:
     reasons: list[tuple[type[Exception], str]] = [
         (urllib3.exceptions.NameResolutionError, "its name is unknown"),
         (urllib3.exceptions.SSLError, "its certificate is not accepted"),
+        (urllib3.exceptions.NewConnectionError, "nothing listens there"),
         (urllib3.exceptions.ConnectTimeoutError, "it does not answer"),
         (urllib3.exceptions.ReadTimeoutError, "it accepts connections but does not answer"),
-        (urllib3.exceptions.NewConnectionError, "nothing listens there"),
     ]
     reason = next((text for kind, text in reasons if isinstance(error, kind)), type(error).__name__)
     return f"The address of presigned URLs, {origin}, cannot be reached from here: {reason}. {_HINT}"

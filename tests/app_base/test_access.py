@@ -82,7 +82,9 @@ def test_every_route_hides_a_private_dataset(
 
 def test_json_bodies_hide_it_too(served: RunningNode, stranger: str) -> None:
     def body(name: str) -> dict[str, object]:
-        answer = served.get(f"/alice/{name}/refs/head", token=stranger, headers={"accept": "application/json"})
+        answer = served.get(
+            f"/alice/{name}/refs/head", token=stranger, headers={"accept": "application/json"}
+        )
         found: dict[str, object] = answer.json()
         found.pop("requestId")
         return found
@@ -95,7 +97,11 @@ def test_by_id_a_private_dataset_is_absent(served: RunningNode, private: ChainBu
     for token in (None, stranger):
         hidden = served.get(f"/datasets/{private.dataset_id}", token=token)
         missing = served.get(f"/datasets/{unknown}", token=token)
-        assert (hidden.status, hidden.data) == (missing.status, missing.data) == (404, b'{"message":"Not Found"}')
+        assert (
+            (hidden.status, hidden.data)
+            == (missing.status, missing.data)
+            == (404, b'{"message":"Not Found"}')
+        )
 
 
 def test_the_owner_and_an_admin_see_it(served: RunningNode, private: ChainBuilder, alice: str) -> None:
@@ -119,7 +125,9 @@ def test_anonymous_reads_public_datasets(served: RunningNode) -> None:
 
 
 @pytest.mark.parametrize("header", ["Bearer", "Bearer ", "Basic abc", "token"])
-@pytest.mark.parametrize("path", ["/alice/shown/refs/head", "/alice/no-such/refs/head", "/info", "/accounts/me"])
+@pytest.mark.parametrize(
+    "path", ["/alice/shown/refs/head", "/alice/no-such/refs/head", "/info", "/accounts/me"]
+)
 def test_malformed_authorization(served: RunningNode, header: str, path: str) -> None:
     answer = served.get(path, headers={"authorization": header})
     assert (answer.status, answer.data) == (400, b"Invalid Bearer token header")

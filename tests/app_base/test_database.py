@@ -113,7 +113,9 @@ async def test_a_connection_that_dies_before_commit_changed_nothing(engine: Asyn
     with pytest.raises(DatabaseUnavailable):
         async with begin(engine) as conn:
             pid = (await conn.execute(text("SELECT pg_backend_pid()"))).scalar_one()
-            await conn.execute(text("INSERT INTO account (id, did, name) VALUES (gen_random_uuid(), 'd', 'n')"))
+            await conn.execute(
+                text("INSERT INTO account (id, did, name) VALUES (gen_random_uuid(), 'd', 'n')")
+            )
             await _kill(engine, pid)
             await conn.execute(text("SELECT 1"))
     async with connect(engine) as conn:

@@ -17,7 +17,9 @@ def without_s3(settings: Settings) -> Settings:
 
 def without_database(settings: Settings) -> Settings:
     return settings.model_copy(
-        update={"database": type(settings.database).model_validate({"url": "postgresql://odf@127.0.0.1:1/odf"})}
+        update={
+            "database": type(settings.database).model_validate({"url": "postgresql://odf@127.0.0.1:1/odf"})
+        }
     )
 
 

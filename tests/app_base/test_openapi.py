@@ -1,8 +1,11 @@
 """The OpenAPI document: up to date, and what it promises holds."""
 
+from typing import Any
+
 import schemathesis
-from hypothesis import HealthCheck, settings
-from schemathesis.specs.openapi.checks import positive_data_acceptance
+from hypothesis import HealthCheck, given, settings
+from schemathesis.core.result import Ok
+from schemathesis.specs.openapi.checks import content_type_conformance, positive_data_acceptance
 
 from app import openapi
 from tests.app_base.publishing import city, publish
@@ -32,18 +35,20 @@ def test_what_is_promised_holds(shared_node: RunningNode) -> None:
     publish(shared_node, city(), "alice/city")
     schema = schemathesis.openapi.from_url(f"{shared_node.base_url}/openapi.json")
 
-    for operation in schema.get_all_operations():
-        strategy = operation.ok().as_strategy()
-
-        @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck), database=None)
-        @schemathesis.given(case=strategy) if hasattr(schemathesis, "given") else _given(strategy)
-        def check(case: schemathesis.Case) -> None:
-            case.call_and_validate(excluded_checks=[positive_data_acceptance], timeout=20)
-
-        check()
+    for found in schema.get_all_operations():
+        assert isinstance(found, Ok)
+        check_operation(found.ok())
 
 
-def _given(strategy):  # type: ignore[no-untyped-def]
-    from hypothesis import given
+def check_operation(operation: Any) -> None:
+    """A few made-up requests: no 5xx, and every answer as the document has it."""
 
-    return given(case=strategy)
+    @settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck), database=None)
+    @given(case=operation.as_strategy())
+    def check(case: schemathesis.Case[Any]) -> None:
+        answer = case.call(timeout=20)
+        # Made-up names exist as little as made-up hashes; an empty body has no type.
+        excluded = [positive_data_acceptance, *([] if answer.content else [content_type_conformance])]
+        case.validate_response(answer, excluded_checks=excluded)
+
+    check()

@@ -71,7 +71,12 @@ async def test_everything_comes_back_and_twice_is_once(engine: AsyncEngine) -> N
         found = await find_dataset_by_id(conn, first.dataset_id)
         blocks = (await conn.execute(select(Block).order_by(Block.sequence_number))).mappings().all()
     assert found is not None
-    assert (found.head, found.kind, found.visibility, found.owner_did) == (first.head, "Root", "public", OWNER)
+    assert (found.head, found.kind, found.visibility, found.owner_did) == (
+        first.head,
+        "Root",
+        "public",
+        OWNER,
+    )
     assert {bytes(row["data"]) for row in blocks} == {block.data for block in (*first.blocks, *second.blocks)}
     last = next(row for row in blocks if bytes(row["data"]) == first.last.data)
     assert (last["num_objects"], last["num_records"], last["is_current"]) == (2, 5, True)
@@ -108,7 +113,11 @@ async def test_a_dataset_without_name_gets_its_id_and_stays_private(engine: Asyn
     async with connect(engine) as conn:
         found = await find_dataset_by_id(conn, built.dataset_id)
     assert found is not None
-    assert (found.owner_name, found.name, found.visibility) == ("keeper", built.dataset_id.multibase, "private")
+    assert (found.owner_name, found.name, found.visibility) == (
+        "keeper",
+        built.dataset_id.multibase,
+        "private",
+    )
 
 
 async def test_two_datasets_of_one_name(engine: AsyncEngine) -> None:
@@ -207,7 +216,9 @@ async def test_damage_beside_the_chain_does_not_matter(engine: AsyncEngine) -> N
     assert strays == {old.last.hash.to_bytes()}
 
 
-@pytest.mark.parametrize("content", [b"{", b"[]", b'{"visibility":"all"}', b'{"visibility":"public","owner_did":3}'])
+@pytest.mark.parametrize(
+    "content", [b"{", b"[]", b'{"visibility":"all"}', b'{"visibility":"public","owner_did":3}']
+)
 async def test_unreadable_info(engine: AsyncEngine, content: bytes) -> None:
     built = city()
     store = bucket_with((built, "alice/city"))

@@ -62,7 +62,12 @@ def test_the_id_is_in_answer_and_log_and_the_query_is_not(node: RunningNode, log
     answer = node.get("/info?access_token=hush", token=token, headers={"x-request-id": "mine-1"})
     assert answer.headers["x-request-id"] == "mine-1"
     (line,) = lines(log, "request")
-    assert (line["request_id"], line["method"], line["path"], line["status"]) == ("mine-1", "GET", "/info", 200)
+    assert (line["request_id"], line["method"], line["path"], line["status"]) == (
+        "mine-1",
+        "GET",
+        "/info",
+        200,
+    )
     assert "hush" not in log.getvalue()
     assert token not in log.getvalue()
 

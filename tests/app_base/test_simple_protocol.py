@@ -208,4 +208,7 @@ def test_cors(served: RunningNode) -> None:
     assert asked.headers["access-control-allow-origin"] == "*"
     assert "POST" in asked.headers["access-control-allow-methods"]
     assert asked.headers["access-control-allow-headers"] == "authorization"
-    assert served.get("/info", headers={"origin": "https://x.example"}).headers["access-control-allow-origin"] == "*"
+    assert (
+        served.get("/info", headers={"origin": "https://x.example"}).headers["access-control-allow-origin"]
+        == "*"
+    )

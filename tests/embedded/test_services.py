@@ -45,8 +45,8 @@ def test_both_services_work_and_keep_their_address_and_data(tmp_path: Path) -> N
     assert processes_naming(tmp_path / "data") == {}
 
 
-def test_the_key_is_needed_and_is_nobody_elses(tmp_path: Path) -> None:
-    with embedded(tmp_path) as services:
+def test_the_key_is_needed_and_is_nobody_elses(data_dir: Path) -> None:
+    with embedded(data_dir) as services:
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(f"{services.s3.endpoint}/{services.s3.bucket}/")
         assert refused.value.code in (400, 403)
@@ -55,44 +55,44 @@ def test_the_key_is_needed_and_is_nobody_elses(tmp_path: Path) -> None:
         for pid in services.pids().values():
             assert secret not in " ".join(command_line(pid) or ())
         assert secret not in repr(services.s3)
-    state = tmp_path / "services.json"
+    state = data_dir / "services.json"
     assert stat.S_IMODE(state.stat().st_mode) == 0o600
     assert json.loads(state.read_text())["secret_access_key"] == secret
 
 
 def test_what_the_caller_has_in_its_environment_does_not_reach_the_servers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RCLONE_READ_ONLY", "true")
     monkeypatch.setenv("PGDATA", "/nowhere")
     monkeypatch.setenv("LC_ALL", "xx_YY.broken")
-    with embedded(tmp_path) as services:
+    with embedded(data_dir) as services:
         s3_client(services).put_object(Bucket=services.s3.bucket, Key="k", Body=b"")
 
 
-def test_a_chosen_port_is_used_and_remembered(tmp_path: Path) -> None:
+def test_a_chosen_port_is_used_and_remembered(data_dir: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-    with embedded(tmp_path, s3_port=port) as services:
+    with embedded(data_dir, s3_port=port) as services:
         assert services.s3.endpoint == f"http://127.0.0.1:{port}"
-    with embedded(tmp_path) as services:
+    with embedded(data_dir) as services:
         assert services.s3.endpoint == f"http://127.0.0.1:{port}"
 
 
-def test_one_node_at_a_time_owns_a_directory(tmp_path: Path) -> None:
-    with embedded(tmp_path) as services:
-        with pytest.raises(DataDirectoryInUse, match=str(tmp_path)):
-            embedded(tmp_path).start()
-        with node_process(tmp_path) as other:
+def test_one_node_at_a_time_owns_a_directory(data_dir: Path) -> None:
+    with embedded(data_dir) as services:
+        with pytest.raises(DataDirectoryInUse, match=str(data_dir)):
+            embedded(data_dir).start()
+        with node_process(data_dir) as other:
             assert other.facts["error"] == "embedded_data_directory_in_use"
         assert services.is_healthy()
 
 
-def test_a_port_that_another_program_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_port_that_another_program_holds(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(S3PortTaken) as refused:
-        embedded(tmp_path, s3_port=taken.getsockname()[1]).start()
+        embedded(data_dir, s3_port=taken.getsockname()[1]).start()
     assert refused.value.objects == (f"127.0.0.1:{refused.value.extras['port']}",)
-    with embedded(tmp_path) as services:  # nothing was left behind by the refusal
+    with embedded(data_dir) as services:  # nothing was left behind by the refusal
         assert services.is_healthy()
 
 
@@ -130,11 +130,11 @@ def test_a_damaged_state_file(tmp_path: Path, content: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["d" * 120, "with a space", "comma,and%percent", "ünïcode"])
-def test_a_path_that_no_socket_could_have(tmp_path: Path, name: str) -> None:
-    data_dir = tmp_path / name
-    with embedded(data_dir) as services:
+def test_a_path_that_no_socket_could_have(data_dir: Path, name: str) -> None:
+    elsewhere = data_dir.rename(data_dir.with_name(name))
+    with embedded(elsewhere) as services:
         socket_dir = Path(services.database_url.partition("?host=")[2])
-        assert data_dir not in socket_dir.parents
+        assert elsewhere not in socket_dir.parents
         assert stat.S_IMODE(socket_dir.stat().st_mode) == 0o700
         with connect(services.database_url) as connection:
             connection.execute("SELECT 1")
@@ -142,8 +142,8 @@ def test_a_path_that_no_socket_could_have(tmp_path: Path, name: str) -> None:
     assert not socket_dir.exists()
 
 
-def test_use_before_start_and_a_second_start(tmp_path: Path) -> None:
-    services = embedded(tmp_path)
+def test_use_before_start_and_a_second_start(data_dir: Path) -> None:
+    services = embedded(data_dir)
     assert not services.is_healthy()
     services.stop()
     with pytest.raises(InternalError, match="start"):

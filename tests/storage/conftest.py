@@ -45,16 +45,14 @@ def mortal_rclone() -> Iterator[RcloneProcess]:
         yield process
 
 
-def s3_config(bucket: S3Bucket, **changes: Any) -> S3Config:
-    values: dict[str, Any] = {
-        "bucket": bucket.bucket,
-        "endpoint": bucket.endpoint,
-        "region": bucket.region,
-        "access_key_id": bucket.access_key_id,
-        "secret_access_key": bucket.secret_access_key,
-        **changes,
-    }
-    return S3Config(**values)
+def s3_config(bucket: S3Bucket) -> S3Config:
+    return S3Config(
+        bucket=bucket.bucket,
+        endpoint=bucket.endpoint,
+        region=bucket.region,
+        access_key_id=bucket.access_key_id,
+        secret_access_key=bucket.secret_access_key,
+    )
 
 
 @pytest.fixture

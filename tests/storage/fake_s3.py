@@ -24,6 +24,10 @@ def error(status: int, code: str) -> Answer:
     return Answer(status, body, {"Content-Type": "application/xml"})
 
 
+def _quiet(*_: Any) -> None:
+    """Whoever was kept waiting too long has hung up."""
+
+
 class FakeS3:
     """Gives `answers` one after the other, the last one for ever; `seen` are the requests."""
 
@@ -45,6 +49,7 @@ class FakeS3:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
+        self._server.handle_error = _quiet  # type: ignore[method-assign]
         self.endpoint = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self._thread.start()
@@ -55,7 +60,7 @@ class FakeS3:
         answer = self._answers.popleft() if len(self._answers) > 1 else self._answers[0]
         if answer.wait is not None:
             answer.wait.wait(30)
-        request.send_response(answer.status)
+        request.send_response_only(answer.status)
         for name, value in answer.headers.items():
             request.send_header(name, value)
         length = len(answer.body) if answer.length is None else answer.length

@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -28,6 +29,7 @@ from tests.storage.fake_s3 import Answer, FakeS3, error
 from tests.storage.rclone_process import RcloneProcess
 
 BOUND_SECONDS = 20.0
+BIG = 32 << 20  # more than the buffers of a connection hold
 
 
 @pytest.fixture
@@ -130,7 +132,10 @@ PART = {"Content-Range": "bytes 2-4/10"}
 
 @pytest.mark.parametrize("status", [200, 206])
 def test_a_part_is_known_by_its_range_not_by_the_status(connect: Connect, status: int) -> None:
-    with FakeS3(Answer(status, b"234", PART)) as fake, connect(fake.endpoint).open("x", start=2, end=5) as part:
+    with (
+        FakeS3(Answer(status, b"234", PART)) as fake,
+        connect(fake.endpoint).open("x", start=2, end=5) as part,
+    ):
         assert part.size == 10
         assert part.read(-1) == b"234"
         assert fake.seen[0][2]["Range"] == "bytes=2-4"
@@ -163,7 +168,7 @@ def test_a_refused_part_and_a_refused_key(connect: Connect) -> None:
 def test_a_server_that_does_not_answer(connect: Connect) -> None:
     release = threading.Event()
     with FakeS3(Answer(wait=release)) as fake:
-        store = connect(fake.endpoint)
+        store = connect(fake.endpoint, max_attempts=1)
         for call in CALLS.values():
             started = time.monotonic()
             with pytest.raises(StoreUnavailable):
@@ -187,8 +192,7 @@ def test_nothing_is_asked_for_that_servers_differ_in(connect: Connect) -> None:
         store.write("x", io.BytesIO(b"12345"), size=5)
         with store.open("x"):
             pass
-        with pytest.raises(OdfError):  # the fake's empty answer is no listing, nor a result of copying
-            list(store.list("")), store.copy("x", "y"), store.stat("x")
+        list(store.list("")), store.copy("x", "y"), store.stat("x")
     for _, path, headers, _ in fake.seen:
         names = {name.lower() for name in headers}
         assert not {name for name in names if "checksum" in name or name.startswith("if-")}, headers
@@ -198,12 +202,13 @@ def test_nothing_is_asked_for_that_servers_differ_in(connect: Connect) -> None:
 
 
 def test_a_wrong_secret_and_a_missing_bucket(s3_bucket: S3Bucket) -> None:
-    for changes, expected in (
+    cases: list[tuple[dict[str, str], type[OdfError]]] = [
         ({"secret_access_key": "not the secret"}, StoreAccessDenied),
         ({"access_key_id": "nobody"}, StoreAccessDenied),
         ({"bucket": "no-such-bucket"}, BucketNotFound),
-    ):
-        store = S3Store(s3_config(s3_bucket, **changes))
+    ]
+    for changes, expected in cases:
+        store = S3Store(replace(s3_config(s3_bucket), **changes))
         with pytest.raises(expected):
             store.check()
         with pytest.raises(expected):
@@ -235,8 +240,8 @@ def test_secrets_stay_out_of_texts() -> None:
 def test_s3_gone_and_back(mortal_rclone: RcloneProcess) -> None:
     """Away: a typed error in bounded time for every call. Back: the next call succeeds."""
     mortal_rclone.make_bucket("bucket")
-    store = S3Store(mortal_rclone.config("bucket", max_attempts=2, read_seconds=1.0, copy_seconds=1.0))
-    store.write("a/b", b"x" * 3_000_000, size=3_000_000)
+    store = S3Store(mortal_rclone.config("bucket", max_attempts=1, read_seconds=0.5, copy_seconds=0.5))
+    store.write("a/b", bytes(BIG), size=BIG)
     stream = store.open("a/b")
     assert stream.read(10)
     mortal_rclone.kill()
@@ -245,7 +250,7 @@ def test_s3_gone_and_back(mortal_rclone: RcloneProcess) -> None:
     stream.close()
     assert_unavailable(store)
     mortal_rclone.start()
-    assert len(store.read("a/b", max_bytes=1 << 22)) == 3_000_000
+    assert len(store.read("a/b", max_bytes=BIG)) == BIG
     mortal_rclone.pause()  # accepts connections, never answers
     assert_unavailable(store)
     mortal_rclone.resume()

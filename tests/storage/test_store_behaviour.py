@@ -427,4 +427,3 @@ def test_streams_can_be_left_early(store: ObjectStore) -> None:
     for _ in range(40):  # more than the pool would hold if they were not given back
         with store.open("long") as stream:
             assert stream.read(10) == b"y" * 10
-

@@ -230,6 +230,18 @@ def test_a_single_tenant_repository_has_no_accounts(transfers: Transfers, worksp
         assert "/accounts/me" not in [path for path, _ in node.asked]
 
 
+def test_who_is_nobody_has_to_say_whose_dataset(transfers: Transfers, workspace: Workspace) -> None:
+    from odf_core.identity import RepoName
+
+    create(workspace, "mine", sample("mine"))
+    with repo(**{"/accounts/me": (401, b'{"message": "Unauthenticated"}')}) as node:
+        workspace.repos.add(RepoName("node"), f"odf+{node.origin}")
+        with pytest.raises(AddressUnresolved, match="node/ACCOUNT/foo"):
+            transfers.pull("node/foo")
+        with pytest.raises(RemoteUnauthenticated, match="odf login"):
+            transfers.push("mine", "node")
+
+
 def test_a_token_that_ran_out_is_told(transfers: Transfers, workspace: Workspace) -> None:
     from odf_core.identity import RepoName
 

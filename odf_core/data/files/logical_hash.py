@@ -11,6 +11,7 @@ from odf_core.data.files.batches import reference_batches
 from odf_core.data.files.parquet import MAGIC, open_parquet, reading
 from odf_core.data.files.reference_schema import reference_schema
 from odf_core.data.files.source import Source, open_source
+from odf_core.data.schema.texts import read_texts
 from odf_core.identity import Multihash
 from odf_core.limits import Limits
 
@@ -64,7 +65,8 @@ def _ipc_file(file: Any) -> Any:
     """The schema, then the batches, of an IPC file."""
     with reading():
         reader = pa.ipc.open_file(file)
-        yield reader.schema
+        read_texts(reader.schema)
+    yield reader.schema
     for index in range(reader.num_record_batches):
         with reading():
             batch = reader.get_batch(index)
@@ -75,7 +77,8 @@ def _ipc_stream(file: Any) -> Any:
     """The schema, then the batches, of an IPC stream."""
     with reading():
         reader = pa.ipc.open_stream(file)
-        yield reader.schema
+        read_texts(reader.schema)
+    yield reader.schema
     while True:
         try:
             with reading():

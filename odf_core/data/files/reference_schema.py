@@ -15,14 +15,17 @@ import pyarrow as pa
 
 from odf_core.data.digest.types import storage_type
 from odf_core.data.errors import InvalidDataFile
-from odf_core.data.files.parquet import READ_ERRORS
+from odf_core.data.files.parquet import READ_ERRORS, reading
+from odf_core.data.schema.texts import read_texts
 
 _HINT_KEY = b"ARROW:schema"
 
 
 def reference_schema(parquet_file: Any) -> Any:
     """The `pa.Schema` of a `pq.ParquetFile` as the reference derives it; raises `InvalidDataFile`."""
-    read = parquet_file.schema_arrow
+    with reading():
+        read = parquet_file.schema_arrow
+        read_texts(read)
     hints = _hinted_types(parquet_file.metadata.metadata or {})
     return pa.schema(_reference_fields(read, hints))
 
@@ -52,6 +55,7 @@ def _hinted_types(metadata: dict[bytes, bytes]) -> _Hints:
         return _Hints([])
     try:
         schema = pa.ipc.read_schema(pa.py_buffer(base64.b64decode(text)))
+        read_texts(schema)
     except (binascii.Error, *READ_ERRORS) as error:
         raise InvalidDataFile(f"The Arrow schema embedded in a Parquet file is broken: {error}.") from error
     return _Hints(list(schema))

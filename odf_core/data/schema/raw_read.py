@@ -6,6 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from odf_core.data.errors import InvalidRawArrowSchema
+from odf_core.data.schema.texts import read_texts
 
 _CONTINUATION = b"\xff\xff\xff\xff"
 _METADATA_V5 = 4
@@ -32,17 +33,10 @@ def read_raw_arrow_schema(data: bytes) -> Any:
     message = _message_around(data, root)
     try:
         schema = pa.ipc.read_schema(pa.py_buffer(message))
-        _read_names(schema)
+        read_texts(schema)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InvalidRawArrowSchema(f"Bytes are no Arrow schema: {str(error).rstrip('.')}.") from error
     return schema
-
-
-def _read_names(fields: Any) -> None:
-    """Raises `UnicodeDecodeError` for a name that is no UTF-8; pyarrow decodes names only when asked."""
-    for field in fields:
-        _ = field.name
-        _read_names(field.type.field(index) for index in range(field.type.num_fields))
 
 
 def _message_around(data: bytes, root: int) -> bytes:

@@ -17,7 +17,7 @@ from odf_core.identity import (
     InvalidReference,
     RepoName,
 )
-from odf_core.transfer.client.errors import AddressUnresolved, RemoteReadOnly
+from odf_core.transfer.client.errors import AddressUnresolved, RemoteReadOnly, RemoteUnauthenticated
 from odf_core.transfer.client.repository import RepositoryApi
 
 _SMART = "odf+"
@@ -79,8 +79,14 @@ class Resolver:
         if isinstance(reference, DatasetIdRemote):
             return self._by_id(repo, reference.id)
         account = reference.account
-        if account is None and repo.smart:
-            account = self._own_account(repo)
+        if account is None and repo.smart and self.api(repo.url).is_multi_tenant():
+            account = self.api(repo.url).own_account()
+            if account is None:
+                raise AddressUnresolved(
+                    f"{reference.repo!s} has accounts: say whose dataset it is, {reference.repo!s}/ACCOUNT/"
+                    f"{reference.name!s}, or log in.",
+                    objects=[reference],
+                )
         return _below(repo, account, reference.name)
 
     def push(
@@ -117,7 +123,7 @@ class Resolver:
             name = self._known_name(repo, dataset_id) or name
         # Pushing is always Smart, however the repository was registered (wire.md 1.3).
         repo = DatasetAddress(repo.url, smart=True)
-        return _below(repo, account or self._own_account(repo), name)
+        return _below(repo, account or self._pushing_account(repo), name)
 
     def _repo(self, name: RepoName | None) -> DatasetAddress:
         if name is None:
@@ -129,9 +135,18 @@ class Resolver:
             )
         return DatasetAddress.parse(url)
 
-    def _own_account(self, repo: DatasetAddress) -> AccountName | None:
+    def _pushing_account(self, repo: DatasetAddress) -> AccountName | None:
+        """The account to push to: that of the token, none on a node without accounts."""
         api = self.api(repo.url)
-        return api.own_account() if api.is_multi_tenant() else None
+        if not api.is_multi_tenant():
+            return None
+        account = api.own_account()
+        if account is None:
+            raise RemoteUnauthenticated(
+                f"{repo.url} wants to know who pushes; log in with `odf login {repo.url}`.",
+                objects=[repo.url],
+            )
+        return account
 
     def _known_name(self, repo: DatasetAddress, dataset_id: DatasetId) -> DatasetName | None:
         known = self.api(repo.url).dataset(dataset_id)

@@ -1,0 +1,43 @@
+"""A push of 400 slices of a MiB, admission included, against bare presigned PUTs of the same files."""
+
+import urllib3
+
+from bench.bare import Item, send_all
+from bench.figures import Aim, Figure, Row
+from bench.material import Material
+from bench.stage import Stage
+
+TITLE = "push: 400 slices of a MiB"
+AIM = Aim(1.5)
+
+
+def run(stage: Stage) -> tuple[list[Row], str]:
+    """Rows and conditions. Every round pushes a new dataset, so that the node has none of its objects."""
+    bare, ours = [], []
+    for number in range(stage.rounds):
+        material = stage.sliced(f"push-{number}")
+        items = _items(stage, material, number)
+        stage.say(f"push: round {number + 1} of {stage.rounds}")
+        bare.append(send_all(items, stage.options))
+        ours.append(stage.push(material, f"push-{number}"))
+    rows = [Row.times("push, admission included", Figure.of(ours), Figure.of(bare), AIM)]
+    return rows, (
+        f"{len(material.objects)} objects, {material.object_bytes / 1e6:.0f} MB, {stage.options.parallelism} "
+        "at once, files read from the page cache. Ours includes the session, SHA3-256, offsets, records, "
+        "schema and logical hash of every slice, promotion with fsync, commit and confirmation. "
+        "Baseline: urllib3, presigned PUTs to the same S3 server, which flushes nothing."
+    )
+
+
+def _items(stage: Stage, material: Material, number: int) -> list[Item]:
+    """The files with URLs of a folder of their own, which a first PUT makes (stack.md 2.4)."""
+    folder = f"bare-{number}"
+    presigner = stage.node.presigner()
+    with urllib3.PoolManager(retries=3) as pool:
+        pool.request("PUT", presigner.put_urls([(f"{folder}/first", 0)], 60)[0].url, body=b"")
+    keys = [(f"{folder}/{ref.hash}", ref.size or 0) for ref in material.objects]
+    puts = presigner.put_urls(keys, 3600)
+    return [
+        Item(put.url, material.folder.object_path(ref))
+        for put, ref in zip(puts, material.objects, strict=True)
+    ]
