@@ -45,7 +45,7 @@ class Limits(BaseModel):
         100_000, gt=0, description="Most objects in one transfer request."
     )
     http_body_bytes: int = Field(1 * MiB, gt=0, description="Largest JSON body of an HTTP request or answer.")
-    slice_footer_bytes: int = Field(16 * MiB, gt=0, description="Largest footer of a Parquet file.")
+    slice_footer_bytes: int = Field(8 * MiB, gt=0, description="Largest footer of a Parquet file.")
     slice_columns: int = Field(4096, gt=0, description="Most (leaf) columns of a Parquet file.")
     slice_row_groups: int = Field(32_768, gt=0, description="Most row groups of a Parquet file.")
     slice_column_chunks: int = Field(

@@ -3,6 +3,9 @@
 The process that owns the run (the controller under pytest-xdist) starts the services when the first
 test asks for them; workers get their addresses. Children die with that process by themselves
 (app/embedded/launcher.py), the folder of a run that crashed is removed by the next one.
+
+Another S3 server than rclone is tried by naming it, with a key that may make buckets:
+`TEST_S3=http://KEY:SECRET@127.0.0.1:7070 make test ARGS=tests/storage`.
 """
 
 import contextlib
@@ -19,12 +22,14 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import psycopg
 from psycopg import sql
 
 from app.embedded import EmbeddedServices
 
+OTHER_S3 = "TEST_S3"
 _PREFIX = "odf-tests-"
 _TEMPLATE = "odf_template"
 _MAX_CONNECTIONS = 300
@@ -106,7 +111,9 @@ class RunServices:
             self._services = EmbeddedServices(self._folder, durable=False, max_connections=_MAX_CONNECTIONS)
             self._services.start()
             s3 = self._services.s3
-            server = S3Server(s3.endpoint, s3.region, s3.access_key_id, s3.secret_access_key, str(s3.root))
+            server = _named_server() or S3Server(
+                s3.endpoint, s3.region, s3.access_key_id, s3.secret_access_key, str(s3.root)
+            )
             socket_dir = self._services.database_url.partition("?host=")[2]
             self._addresses = Addresses(socket_dir, server)
             _make_template(self._addresses)
@@ -118,6 +125,16 @@ class RunServices:
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
         self.__init__()  # type: ignore[misc]
+
+
+def _named_server() -> S3Server | None:
+    """The S3 server that the caller wants instead; it has no folder of ours beneath."""
+    named = os.environ.get(OTHER_S3)
+    if not named:
+        return None
+    url = urlsplit(named)
+    endpoint = f"{url.scheme}://{url.hostname}:{url.port}"
+    return S3Server(endpoint, "us-east-1", unquote(url.username or ""), unquote(url.password or ""), "")
 
 
 def _make_template(addresses: Addresses) -> None:

@@ -41,7 +41,7 @@ def test_a_killed_node_takes_its_children_with_it_and_loses_nothing(data_dir: Pa
 
 
 def test_a_node_can_start_while_its_former_life_is_still_dying(data_dir: Path) -> None:
-    for _ in range(3):
+    for _ in range(2):
         with node_process(data_dir) as node:
             assert "error" not in node.facts
             node.process.kill()

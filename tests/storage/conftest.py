@@ -1,19 +1,18 @@
 """Stores to test: `store` is each implementation in turn, on real servers where it needs one.
 
-own_rclone     (session) an rclone with remote control; nothing kills it
-mortal_rclone  a further one for tests that kill or pause it
-embedded       an EmbeddedS3Store in a bucket of its own on `own_rclone`
+mortal_rclone  an rclone of the test's own, to kill or pause
+embedded       an EmbeddedS3Store on the run's server, in `embedded_bucket`
 gap_errors     what a reader of `store` may get while an object is replaced
 s3_store       an S3Store on the run's server, in a bucket of its own
 """
 
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from app.embedded.s3 import CONTROL_SOCKET
 from odf_core.errors import OdfError
 from odf_core.storage import (
     DirectoryStore,
@@ -24,19 +23,13 @@ from odf_core.storage import (
     S3Config,
     StoreUnavailable,
 )
+from odf_core.storage.control import RcloneControl
 from odf_core.storage.embedded import EmbeddedS3Store
 from odf_core.storage.s3 import S3Store
-from tests.services import S3Bucket, S3Server, fresh_bucket
+from tests.services import Addresses, S3Bucket, S3Server, fresh_bucket
 from tests.storage.rclone_process import RcloneProcess
 
 KINDS = ["memory", "directory", "s3", "embedded", "view of directory", "view of s3", "view of embedded"]
-_numbers = itertools.count(1)
-
-
-@pytest.fixture(scope="session")
-def own_rclone() -> Iterator[RcloneProcess]:
-    with RcloneProcess() as process:
-        yield process
 
 
 @pytest.fixture
@@ -63,10 +56,15 @@ def s3_store(s3_server: S3Server, s3_client: Any) -> Iterator[S3Store]:
 
 
 @pytest.fixture
-def embedded(own_rclone: RcloneProcess) -> Iterator[EmbeddedS3Store]:
-    name = f"embedded-{next(_numbers)}"
-    own_rclone.make_bucket(name)
-    store = own_rclone.embedded_store(name)
+def embedded_bucket(s3_server: S3Server, s3_client: Any) -> S3Bucket:
+    return fresh_bucket(s3_server, s3_client)
+
+
+@pytest.fixture
+def embedded(services: Addresses, embedded_bucket: S3Bucket) -> Iterator[EmbeddedS3Store]:
+    server = S3Store(s3_config(embedded_bucket))
+    control = RcloneControl(Path(services.socket_dir) / CONTROL_SOCKET)
+    store = EmbeddedS3Store(embedded_bucket.root, embedded_bucket.bucket, server, control)
     yield store
     store.close()
 

@@ -49,7 +49,7 @@ class FakeS3:
 
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self._server.daemon_threads = True
-        self._server.handle_error = _quiet  # type: ignore[method-assign]
+        self._server.handle_error = _quiet  # type: ignore[assignment,method-assign]
         self.endpoint = f"http://127.0.0.1:{self._server.server_address[1]}"
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self._thread.start()

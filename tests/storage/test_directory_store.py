@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from odf_core.storage import DirectoryStore, InvalidKey, ObjectNotFound, StoreUnavailable
-from odf_core.storage import files as store_files
 
 
 @pytest.fixture
@@ -136,7 +135,7 @@ def test_a_full_disk_is_a_sentence(store: DirectoryStore, monkeypatch: pytest.Mo
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(store_files.os, "write", full)
+    monkeypatch.setattr(os, "write", full)
     with pytest.raises(StoreUnavailable, match="No space left"):
         store.write("a/b", b"more", size=4)
     monkeypatch.undo()

@@ -13,15 +13,17 @@ from odf_core.storage import ObjectNotFound, StoreUnavailable
 from odf_core.storage.embedded import EmbeddedS3Store
 from odf_core.storage.presign import Presigner
 from odf_core.storage.s3 import S3Store
-from tests.storage.rclone_process import ACCESS_KEY_ID, SECRET, RcloneProcess
+from tests.services import S3Bucket
+from tests.storage.conftest import s3_config
+from tests.storage.rclone_process import RcloneProcess
 
-NOTHING = None
+NOTHING: bytes | None = None
 
 
 @pytest.fixture
-def outside(embedded: EmbeddedS3Store, own_rclone: RcloneProcess) -> Iterator[S3Store]:
+def outside(embedded_bucket: S3Bucket) -> Iterator[S3Store]:
     """The same bucket as a client sees it, through S3."""
-    store = S3Store(own_rclone.config(embedded.root.name))
+    store = S3Store(s3_config(embedded_bucket))
     yield store
     store.close()
 
@@ -29,7 +31,7 @@ def outside(embedded: EmbeddedS3Store, own_rclone: RcloneProcess) -> Iterator[S3
 def seen(outside: S3Store, key: str) -> bytes | None:
     """What GET and HEAD and a listing agree on."""
     try:
-        data = outside.read(key, max_bytes=1 << 20)
+        data: bytes | None = outside.read(key, max_bytes=1 << 20)
     except ObjectNotFound:
         data = NOTHING
     found = outside.stat(key)
@@ -146,12 +148,15 @@ def test_promotions_are_seen_amidst_other_traffic(embedded: EmbeddedS3Store, out
 
 
 def test_a_download_goes_on_while_its_object_is_replaced(
-    embedded: EmbeddedS3Store, own_rclone: RcloneProcess
+    embedded: EmbeddedS3Store, embedded_bucket: S3Bucket
 ) -> None:
     size = 8_000_000
     put(embedded, "set/data/x", b"1" * size)
     signer = Presigner(
-        embedded.credentials, endpoint=own_rclone.endpoint, region="us-east-1", bucket=embedded.root.name
+        embedded.credentials,
+        endpoint=embedded_bucket.endpoint,
+        region=embedded_bucket.region,
+        bucket=embedded_bucket.bucket,
     )
     with urllib3.PoolManager() as pool:
         answer = pool.request("GET", signer.get_urls(["set/data/x"], 60)[0], preload_content=False)
@@ -185,7 +190,7 @@ def test_without_rclone_the_node_reads_and_says_that_it_cannot_publish(mortal_rc
 
 
 def test_a_restart_of_rclone_is_waited_for(mortal_rclone: RcloneProcess) -> None:
-    """The control socket is the node's: a change that is told while rclone is away is told to the next one."""
+    """The control socket is the node's: what is told while rclone is away is told to the next one."""
     mortal_rclone.make_bucket("bucket")
     store = mortal_rclone.embedded_store("bucket")
     mortal_rclone.kill()
@@ -202,10 +207,10 @@ def test_a_restart_of_rclone_is_waited_for(mortal_rclone: RcloneProcess) -> None
     store.close()
 
 
-def test_files_are_private(embedded: EmbeddedS3Store) -> None:
+def test_files_are_private(embedded: EmbeddedS3Store, embedded_bucket: S3Bucket) -> None:
     put(embedded, "new/folder/x", b"1")
     path = embedded.root / "new" / "folder" / "x"
     assert path.stat().st_mode & 0o077 == 0
     assert path.parent.stat().st_mode & 0o077 == 0
-    assert embedded.credentials().access_key_id == ACCESS_KEY_ID
-    assert SECRET not in repr(embedded.credentials())
+    assert embedded.credentials().access_key_id == embedded_bucket.access_key_id
+    assert embedded_bucket.secret_access_key not in repr(embedded.credentials())

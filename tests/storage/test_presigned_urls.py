@@ -24,7 +24,6 @@ from odf_core.storage.presign import Presigner
 from odf_core.storage.s3 import S3Store
 from tests.services import S3Bucket
 from tests.storage.conftest import s3_config
-from tests.storage.rclone_process import RcloneProcess
 
 Bucket = tuple[ObjectStore, Presigner]
 PREFIX = "some/folder/"
@@ -34,13 +33,13 @@ PREFIX = "some/folder/"
 def bucket(request: pytest.FixtureRequest) -> Iterator[Bucket]:
     """A store and the signer for it, both about one folder."""
     store: S3Store | EmbeddedS3Store
+    there: S3Bucket
     if request.param == "s3":
-        there: S3Bucket = request.getfixturevalue("s3_bucket")
+        there = request.getfixturevalue("s3_bucket")
         store, endpoint, name = S3Store(s3_config(there)), there.endpoint, there.bucket
     else:
-        process: RcloneProcess = request.getfixturevalue("own_rclone")
-        store, endpoint = request.getfixturevalue("embedded"), process.endpoint
-        name = store.root.name  # type: ignore[union-attr]
+        there = request.getfixturevalue("embedded_bucket")
+        store, endpoint, name = request.getfixturevalue("embedded"), there.endpoint, there.bucket
     signer = Presigner(store.credentials, endpoint=endpoint, region="us-east-1", bucket=name, prefix=PREFIX)
     view = PrefixStore(store, PREFIX)
     ensure_staging(view)

@@ -192,7 +192,9 @@ def test_nothing_is_asked_for_that_servers_differ_in(connect: Connect) -> None:
         store.write("x", io.BytesIO(b"12345"), size=5)
         with store.open("x"):
             pass
-        list(store.list("")), store.copy("x", "y"), store.stat("x")
+        list(store.list(""))
+        store.copy("x", "y")
+        store.stat("x")
     for _, path, headers, _ in fake.seen:
         names = {name.lower() for name in headers}
         assert not {name for name in names if "checksum" in name or name.startswith("if-")}, headers
@@ -202,7 +204,7 @@ def test_nothing_is_asked_for_that_servers_differ_in(connect: Connect) -> None:
 
 
 def test_a_wrong_secret_and_a_missing_bucket(s3_bucket: S3Bucket) -> None:
-    cases: list[tuple[dict[str, str], type[OdfError]]] = [
+    cases: list[tuple[dict[str, Any], type[OdfError]]] = [
         ({"secret_access_key": "not the secret"}, StoreAccessDenied),
         ({"access_key_id": "nobody"}, StoreAccessDenied),
         ({"bucket": "no-such-bucket"}, BucketNotFound),

@@ -78,7 +78,7 @@ def test_what_is_written_can_be_read(
     assert found is not None
     assert (found.key, found.size) == ("data/one", len(data))
     assert found.modified is None or abs(found.modified - datetime.now(UTC)) < timedelta(minutes=1)
-    assert list(store.list("data/"))[0].size == len(data)
+    assert next(iter(store.list("data/"))).size == len(data)
 
 
 def test_a_source_is_read_from_where_it_stands(store: ObjectStore) -> None:
@@ -252,8 +252,7 @@ def test_many(store: ObjectStore) -> None:
 
 
 def test_listing_is_by_prefix_and_in_byte_order(store: ObjectStore) -> None:
-    names = ["a", "a-b", "a/b", "a/b-c/d", "a/b/c", "ab", "b/Z", "b/a", "é/x", "z"]
-    names.remove("a"), names.remove("a/b")  # a key above another one is more than S3 on files can hold
+    names = ["a-b", "a/b-c/d", "a/b/c", "ab", "b/Z", "b/a", "é/x", "z"]
     for name in names:
         put(store, name, b"")
     assert keys(store) == sorted(names, key=str.encode)

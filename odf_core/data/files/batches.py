@@ -1,14 +1,15 @@
 """The rows of a Parquet file in record batches, as the reference's reader would give them (data.md 1.1)."""
 
 from collections.abc import Iterator
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import Any
 
 import pyarrow as pa
 
 from odf_core.data.digest.columns import mixes_validity
+from odf_core.data.files.footer import Footer
 from odf_core.data.files.null_slots import with_reference_slots
-from odf_core.data.files.parquet import reading
+from odf_core.data.files.parquet import OpenParquet, reading
 from odf_core.limits import MiB
 
 REFERENCE_BATCH_ROWS = 10_000
@@ -17,22 +18,22 @@ _LEAST_ROWS = 1024
 _MOST_ROWS = 1 << 17
 
 
-def reference_batches(parquet_file: Any, schema: Any, *, threads: int) -> Iterator[Any]:
+def reference_batches(parquet: OpenParquet, schema: Any, *, threads: int) -> Iterator[Any]:
     """Record batches of `schema` (from `reference_schema`); raises `InvalidDataFile`.
 
     Their bounds are free, and large batches fast, unless the hash depends on them: then they are the
     reference's 10,000 rows, and the slots of nulls hold what its reader leaves there (data.md 1.6).
     """
-    batches = _converted(_read(parquet_file, threads), schema)
+    batches = _converted(_read(parquet, threads), schema)
     if mixes_validity(schema):
-        return _windows(batches, parquet_file.metadata)
+        return _windows(batches, parquet.footer)
     return batches
 
 
-def _read(parquet_file: Any, threads: int) -> Iterator[Any]:
-    rows = _batch_rows(parquet_file.metadata)
+def _read(parquet: OpenParquet, threads: int) -> Iterator[Any]:
+    rows = _batch_rows(parquet.footer)
     with reading():
-        batches = parquet_file.iter_batches(batch_size=rows, use_threads=threads > 1)
+        batches = parquet.file.iter_batches(batch_size=rows, use_threads=threads > 1)
     while True:
         with reading():
             batch = next(batches, None)
@@ -42,12 +43,13 @@ def _read(parquet_file: Any, threads: int) -> Iterator[Any]:
             yield batch
 
 
-def _batch_rows(metadata: Any) -> int:
+def _batch_rows(footer: Footer) -> int:
     """So many rows that a batch takes about 16 MiB, by the sizes in the footer."""
-    groups = [metadata.row_group(index) for index in range(min(metadata.num_row_groups, 16))]
-    row_bytes = max((group.total_byte_size // max(1, group.num_rows) for group in groups), default=0)
-    row_bytes = max(row_bytes, 8 * metadata.num_columns)
-    return int(max(_LEAST_ROWS, min(_MOST_ROWS, _BATCH_BYTES // max(1, row_bytes))))
+    row_bytes = 8 * len(footer.leaves)
+    for group in footer.row_groups:
+        size = sum(chunk.uncompressed_size for chunk in group.chunks)
+        row_bytes = max(row_bytes, size // max(1, group.num_rows))
+    return max(_LEAST_ROWS, min(_MOST_ROWS, _BATCH_BYTES // max(1, row_bytes)))
 
 
 def _converted(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
@@ -63,9 +65,9 @@ def _as_type(column: Any, data_type: Any) -> Any:
     return column if column.type == data_type else column.cast(data_type, safe=False)
 
 
-def _windows(batches: Iterator[Any], metadata: Any) -> Iterator[Any]:
+def _windows(batches: Iterator[Any], footer: Footer) -> Iterator[Any]:
     """Batches of exactly 10,000 rows (the last one fewer), counted from the file's first row on."""
-    group_ends = _row_group_ends(metadata)
+    group_ends = list(accumulate(group.num_rows for group in footer.row_groups))
     position = 0
     held: list[Any] = []
     for batch in batches:
@@ -84,14 +86,6 @@ def _split(held: list[Any], rows: int) -> tuple[Any, list[Any]]:
     joined = pa.concat_batches(held)
     rest = joined.slice(rows)
     return joined.slice(0, rows), [rest] if len(rest) else []
-
-
-def _row_group_ends(metadata: Any) -> list[int]:
-    ends, end = [], 0
-    for index in range(metadata.num_row_groups):
-        end += metadata.row_group(index).num_rows
-        ends.append(end)
-    return ends
 
 
 def _segments(start: int, length: int, group_ends: list[int]) -> list[tuple[int, int]]:

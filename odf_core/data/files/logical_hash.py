@@ -8,7 +8,8 @@ import pyarrow as pa
 from odf_core.data.digest.record import RecordDigest
 from odf_core.data.errors import InvalidDataFile
 from odf_core.data.files.batches import reference_batches
-from odf_core.data.files.parquet import MAGIC, open_parquet, reading
+from odf_core.data.files.footer import MAGIC
+from odf_core.data.files.parquet import open_parquet, reading
 from odf_core.data.files.reference_schema import reference_schema
 from odf_core.data.files.source import Source, open_source
 from odf_core.data.schema.texts import read_texts
@@ -44,7 +45,7 @@ def logical_hash_file(
 
 def _hash_parquet(file: Any, threads: int, limits: Limits) -> Multihash:
     parquet_file = open_parquet(file, limits)
-    schema = reference_schema(parquet_file)
+    schema = reference_schema(parquet_file.file)
     with RecordDigest(schema, threads=threads) as digest:
         for batch in reference_batches(parquet_file, schema, threads=threads):
             digest.update(batch)

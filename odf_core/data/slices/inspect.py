@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 
 from odf_core.data.errors import InvalidDataFile, SliceUnreadable
-from odf_core.data.files.parquet import open_parquet, reading
+from odf_core.data.files.footer import Footer
+from odf_core.data.files.parquet import OpenParquet, open_parquet, reading
 from odf_core.data.files.reference_schema import reference_schema
 from odf_core.data.files.source import Source, open_source
 from odf_core.data.slices.facts import OffsetFault, SliceFacts
@@ -29,9 +30,9 @@ def inspect_slice(
         try:
             with reading():
                 size = int(file.size())
-            parquet_file = open_parquet(file, limits or Limits())
-            schema = reference_schema(parquet_file)
-            offsets = _read_offsets(parquet_file, schema, vocabulary.offset_column)
+            parquet = open_parquet(file, limits or Limits())
+            schema = reference_schema(parquet.file)
+            offsets = _read_offsets(parquet, schema, vocabulary.offset_column)
             return SliceFacts(
                 num_rows=offsets.count,
                 size=size,
@@ -39,7 +40,7 @@ def inspect_slice(
                 last_offset=offsets.last,
                 offset_fault=offsets.fault,
                 arrow_schema=schema,
-                null_counts=_null_counts(parquet_file.metadata, schema),
+                null_counts=_null_counts(parquet.footer),
             )
         except InvalidDataFile as error:
             raise SliceUnreadable(f"A data slice cannot be read. {error.message}") from error
@@ -79,15 +80,15 @@ def _as_int64(number: int) -> int:
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-def _read_offsets(parquet_file: Any, schema: Any, name: str) -> _Offsets:
+def _read_offsets(parquet: OpenParquet, schema: Any, name: str) -> _Offsets:
     offsets = _Offsets()
     position = schema.get_field_index(name)
-    declared = parquet_file.metadata.num_rows
+    declared = parquet.footer.num_rows
     if position < 0 or not pa.types.is_integer(schema.field(position).type):
         offsets.count = declared
         return offsets
     with reading():
-        batches = parquet_file.iter_batches(batch_size=_BATCH_ROWS, columns=[name], use_threads=False)
+        batches = parquet.file.iter_batches(batch_size=_BATCH_ROWS, columns=[name], use_threads=False)
     while True:
         with reading():
             batch = next(batches, None)
@@ -100,23 +101,11 @@ def _read_offsets(parquet_file: Any, schema: Any, name: str) -> _Offsets:
     return offsets
 
 
-def _null_counts(metadata: Any, schema: Any) -> dict[str, int]:
+def _null_counts(footer: Footer) -> dict[str, int]:
     """Nulls by name of flat column, where every row group's statistics tell them."""
     counts: dict[str, int] = {}
-    flat = set(schema.names)
-    for index in range(metadata.num_columns):
-        name = metadata.schema.column(index).path
-        if name not in flat:
-            continue
-        with reading():
-            told = [_nulls_of(metadata.row_group(group), index) for group in range(metadata.num_row_groups)]
-        if None not in told:
-            counts[name] = sum(count for count in told if count is not None)
+    for index, leaf in enumerate(footer.leaves):
+        told = [group.chunks[index].null_count for group in footer.row_groups]
+        if len(leaf.path) == 1 and None not in told:
+            counts[leaf.path[0].decode()] = sum(count for count in told if count is not None)
     return counts
-
-
-def _nulls_of(row_group: Any, column: int) -> int | None:
-    statistics = row_group.column(column).statistics
-    if statistics is None or not statistics.has_null_count:
-        return None
-    return int(statistics.null_count)
