@@ -139,7 +139,7 @@ def error_response(connection: HTTPConnection, error: OdfError) -> Response:
 def install(app: FastAPI) -> None:
     """Every error of a route becomes an answer; of a WebSocket before its upgrade, a denial."""
 
-    async def answer(connection: HTTPConnection, error: Exception) -> Response:
+    async def answer(connection: HTTPConnection, error: Exception) -> Response | None:
         known = _known(error)
         connection.scope["odf.error_code"] = known.code
         if status_of(known) >= 500:
@@ -147,6 +147,7 @@ def install(app: FastAPI) -> None:
         response = error_response(connection, known)
         if isinstance(connection, WebSocket):
             await connection.send_denial_response(response)
+            return None  # starlette sends what is returned, and a denial is sent once
         return response
 
     for kind in (OdfError, HTTPException, RequestValidationError):

@@ -5,7 +5,7 @@ Follows wire.md 1.3: `odf+http(s)://` is the Smart protocol, `http(s)://` the Si
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from odf_core.identity import (
     AccountName,
@@ -21,6 +21,8 @@ from odf_core.transfer.client.errors import AddressUnresolved, RemoteReadOnly, R
 from odf_core.transfer.client.repository import RepositoryApi
 
 _SMART = "odf+"
+# What may stand in a path as it is (RFC 3986 3.3), and escapes that are there already.
+_PATH_CHARACTERS = "/%:@!$&'()*+,;=-._~"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +62,7 @@ def base_url(text: str) -> str:
             "An address of a dataset has no user name, query or fragment; tokens are kept by `odf login`."
         )
     path = parts.path if parts.path.endswith("/") else parts.path + "/"
-    return urlunsplit((parts.scheme.lower(), parts.netloc, path, "", ""))
+    return urlunsplit((parts.scheme.lower(), parts.netloc, quote(path, safe=_PATH_CHARACTERS), "", ""))
 
 
 @dataclass(frozen=True, slots=True)

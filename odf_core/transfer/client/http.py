@@ -4,17 +4,21 @@ urllib3 and its exceptions stay behind this module.
 """
 
 import random
+import ssl
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
+from http.client import HTTPException, InvalidURL
 from typing import TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
-import urllib3
-from urllib3.exceptions import HTTPError, LocationValueError
-from urllib3.util import Retry, Timeout
+from urllib3.connection import HTTPConnection
+from urllib3.exceptions import HTTPError
+from urllib3.response import HTTPResponse
 
 from odf_core.errors import OdfError
 from odf_core.transfer.client.answers import RETRIED_STATUSES, refusal, retry_after
+from odf_core.transfer.client.connections import Connections, Target
 from odf_core.transfer.client.errors import RemoteUnavailable, UnexpectedAnswer
 from odf_core.transfer.client.options import TransferOptions
 from odf_core.transfer.client.progress import SILENT, Progress
@@ -24,7 +28,8 @@ T = TypeVar("T")
 USER_AGENT = "odf-node-client"
 VERSION_HEADER = ("x-odf-smtp-version", "1")
 _REDIRECTS = 5
-_READ_ERRORS = (HTTPError, OSError)
+_REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
+_FAILURES = (HTTPError, HTTPException, OSError)
 
 
 class Answer:
@@ -33,60 +38,69 @@ class Answer:
     Leaving it early ends the connection; a body that was read to its end keeps it for the next request.
     """
 
-    def __init__(self, response: urllib3.BaseHTTPResponse, url: str) -> None:
-        self._response = response
+    def __init__(
+        self,
+        url: str,
+        response: HTTPResponse,
+        connection: HTTPConnection,
+        give_back: Callable[[HTTPConnection], None],
+    ) -> None:
         self.url = url
         self.status: int = response.status
         self.headers: Mapping[str, str] = response.headers
+        self._response = response
+        self._connection = connection
+        self._give_back = give_back
+        self._ended = False
 
     def __enter__(self) -> "Answer":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._response.close()
+        if self._ended or self._response.length_remaining == 0:
+            self._give_back(self._connection)
+        else:
+            self._connection.close()
 
     def read(self, size: int) -> bytes:
         """Up to `size` bytes of the body as sent, b"" at its end; raises `RemoteUnavailable` if cut off."""
-        try:
-            return self._response.read(size, decode_content=False)
-        except _READ_ERRORS as error:
-            raise RemoteUnavailable(
-                f"{origin_of(self.url)} broke off in the middle of an answer.", objects=[shown_url(self.url)]
-            ) from error
+        return self._read(size, decode=False)
 
     def read_text(self, max_bytes: int) -> bytes:
         """The whole body, content encodings undone; raises `UnexpectedAnswer` past `max_bytes`."""
+        body = b""
+        while len(body) <= max_bytes:
+            chunk = self._read(max_bytes + 1 - len(body), decode=True)
+            if not chunk:
+                return body
+            body += chunk
+        raise UnexpectedAnswer(
+            f"{origin_of(self.url)} answered with more than {max_bytes} bytes where a short text is due.",
+            objects=[shown_url(self.url)],
+        )
+
+    def _read(self, size: int, *, decode: bool) -> bytes:
         try:
-            body = self._response.read(max_bytes + 1, decode_content=True)
-        except _READ_ERRORS as error:
+            chunk = self._response.read(size, decode_content=decode)
+        except _FAILURES as error:
             raise RemoteUnavailable(
                 f"{origin_of(self.url)} broke off in the middle of an answer.", objects=[shown_url(self.url)]
             ) from error
-        if len(body) > max_bytes:
-            raise UnexpectedAnswer(
-                f"{origin_of(self.url)} answered with more than {max_bytes} bytes where a short text is due.",
-                objects=[shown_url(self.url)],
-            )
-        return body
+        self._ended = not chunk
+        return chunk
 
 
 class Http:
-    """A pool of connections, safe to use from many threads."""
+    """HTTP requests with the bounds and the patience of `options`, safe to use from many threads."""
 
     def __init__(self, options: TransferOptions, progress: Progress = SILENT) -> None:
         self.options = options
         self._progress = progress
-        self._pool = urllib3.PoolManager(
-            num_pools=16,
-            maxsize=max(options.parallelism, options.simple_parallelism),
-            blocksize=options.chunk_bytes,
-            timeout=Timeout(connect=options.connect_timeout, read=options.read_timeout),
-            headers={"User-Agent": USER_AGENT},
-        )
+        self._connections = Connections(options)
 
     def close(self) -> None:
-        """Close the pooled connections."""
-        self._pool.clear()
+        """Close the connections that are kept."""
+        self._connections.close()
 
     def __enter__(self) -> "Http":
         return self
@@ -97,37 +111,44 @@ class Http:
     def open(
         self, method: str, url: str, headers: Mapping[str, str] | None = None, body: object = None
     ) -> Answer:
-        """One request, its answer of any status; redirects are followed when reading.
+        """One request, its answer of any status; a GET follows redirects, without credentials to others.
 
         Raises `RemoteUnavailable` without an answer, `UnexpectedAnswer` for a URL that is none.
         """
-        if not url.lower().startswith(("http://", "https://")):
-            raise UnexpectedAnswer(f"{shown_url(url)} is no address for HTTP.", objects=[shown_url(url)])
-        follow = method in {"GET", "HEAD"}
-        retries = Retry(
-            total=None, connect=0, read=0, status=0, other=0, redirect=_REDIRECTS if follow else False
-        )
+        answer = self._send(method, url, headers or {}, body)
+        for _ in range(_REDIRECTS if method == "GET" else 0):
+            location = answer.headers.get("Location")
+            if answer.status not in _REDIRECT_STATUSES or location is None:
+                break
+            with answer:
+                url, left = urljoin(url, location), url
+            kept = headers or {}
+            if origin_of(url) != origin_of(left):
+                kept = {name: value for name, value in kept.items() if name.lower() != "authorization"}
+            headers = kept
+            answer = self._send(method, url, kept, body)
+        return answer
+
+    def _send(self, method: str, url: str, headers: Mapping[str, str], body: object) -> Answer:
+        shown = [shown_url(url)]
         try:
-            response = self._pool.request(
-                method,
-                url,
-                headers={"User-Agent": USER_AGENT, **(headers or {})},
-                body=body,  # type: ignore[arg-type]
-                redirect=follow,
-                retries=retries,
-                preload_content=False,
-                decode_content=False,
+            target = Target.of(url)
+            connection, response = self._connections.send(
+                method, target, {"User-Agent": USER_AGENT, **headers}, body
             )
-        except (LocationValueError, ValueError) as error:
+        except (ValueError, InvalidURL) as error:
             raise UnexpectedAnswer(
-                f"{shown_url(url)} or its headers cannot be sent as an HTTP request.",
-                objects=[shown_url(url)],
+                f"{shown_url(url)} or its headers cannot be sent as an HTTP request.", objects=shown
             ) from error
-        except (HTTPError, OSError) as error:
+        except ssl.SSLError as error:
+            raise UnexpectedAnswer(
+                f"No secure connection to {origin_of(url)} ({_reason(error)}).", objects=shown
+            ) from error
+        except _FAILURES as error:
             raise RemoteUnavailable(
-                f"{origin_of(url)} does not answer ({_reason(error)}).", objects=[shown_url(url)]
+                f"{origin_of(url)} does not answer ({_reason(error)}).", objects=shown
             ) from error
-        return Answer(response, url)
+        return Answer(url, response, connection, partial(self._connections.give_back, target.place))
 
     def get_text(
         self,
