@@ -7,11 +7,12 @@ node, and uses what that node runs.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from pydantic import SecretStr
 
-from app.settings import Settings
-from app.wiring import OpenBucket, open_s3_bucket
+from app.settings import S3Settings, Settings
+from app.wiring import Bucket, OpenBucket, open_s3_bucket, s3_config
 from odf_core.errors import OdfError
 
 
@@ -48,7 +49,7 @@ def running_services(
             secret=services.s3.secret_access_key,
             bucket=services.s3.bucket,
         )
-        yield NodeServices(pointed)
+        yield NodeServices(pointed, _beneath(services.s3.root, services.s3.control))
 
 
 @contextmanager
@@ -60,7 +61,7 @@ def reachable_services(settings: Settings) -> Iterator[NodeServices]:
     try:
         ready = running.__enter__()
     except DataDirectoryInUse:
-        yield NodeServices(_of_running_node(settings))
+        yield _of_running_node(settings)
         return
     try:
         yield ready
@@ -68,15 +69,32 @@ def reachable_services(settings: Settings) -> Iterator[NodeServices]:
         running.__exit__(None, None, None)
 
 
-def _of_running_node(settings: Settings) -> Settings:
+def _beneath(root: Path, control: Path) -> OpenBucket:
+    """The way to the bucket of an S3 server whose files lie below `root` on this machine.
+
+    The node goes to the files themselves, clients through the server (docs/adr/0003).
+    """
+
+    def open_bucket(settings: S3Settings) -> Bucket:
+        from odf_core.storage.control import RcloneControl
+        from odf_core.storage.embedded import EmbeddedS3Store
+        from odf_core.storage.s3 import S3Store  # boto3 takes a third of a second to import
+
+        return EmbeddedS3Store(root, settings.bucket, S3Store(s3_config(settings)), RcloneControl(control))
+
+    return open_bucket
+
+
+def _of_running_node(settings: Settings) -> NodeServices:
     from app.embedded.directory import DataDirectory
     from app.embedded.postgres import DATABASE, SUPERUSER
+    from app.embedded.s3 import CONTROL_SOCKET
     from app.embedded.services import BUCKET
     from app.embedded.state import load_state
 
     directory = DataDirectory(settings.embedded.data_dir)
     state = load_state(directory.state_file)
-    return _pointed_at(
+    pointed = _pointed_at(
         settings,
         database_url=f"postgresql+psycopg://{SUPERUSER}@/{DATABASE}?host={state.socket_dir}",
         endpoint=f"http://127.0.0.1:{state.s3_port}",
@@ -85,6 +103,7 @@ def _of_running_node(settings: Settings) -> Settings:
         secret=state.secret_access_key,
         bucket=BUCKET,
     )
+    return NodeServices(pointed, _beneath(directory.s3, Path(str(state.socket_dir), CONTROL_SOCKET)))
 
 
 def _pointed_at(

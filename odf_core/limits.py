@@ -51,4 +51,11 @@ class Limits(BaseModel):
     slice_column_chunks: int = Field(
         500_000, gt=0, description="Most column chunks (columns times row groups) of a Parquet file."
     )
+    slice_page_bytes: int = Field(
+        256 * MiB, gt=0, description="Largest page of a Parquet file, after decompression."
+    )
+    slice_pages: int = Field(2_000_000, gt=0, description="Most pages of a Parquet file.")
+    slice_list_items: int = Field(
+        50_000_000, gt=0, description="Most items of lists in one column chunk of a Parquet file."
+    )
     slice_rows: int = Field(2_000_000_000, gt=0, description="Most rows of a Parquet file.")

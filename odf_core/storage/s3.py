@@ -31,12 +31,17 @@ _CONTENT_RANGE = re.compile(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19})")
 
 
 class S3Store:
-    """The objects of `config.bucket`; one pool of connections, shared by all threads."""
+    """The objects of `config.bucket`; one pool of connections, shared by all threads.
 
-    def __init__(self, config: S3Config) -> None:
+    `clients`, made from the same configuration but for the bucket, can be shared by several stores;
+    who made them closes them.
+    """
+
+    def __init__(self, config: S3Config, *, clients: S3Clients | None = None) -> None:
         self._bucket = config.bucket
+        self._owns_clients = clients is None
         with s3_errors("use", self._bucket, ""):
-            self._clients = S3Clients(config)
+            self._clients = clients or S3Clients(config)
         self._s3 = self._clients.client
 
     def credentials(self) -> Credentials:
@@ -45,7 +50,8 @@ class S3Store:
             return self._clients.credentials()
 
     def close(self) -> None:
-        self._clients.close()
+        if self._owns_clients:
+            self._clients.close()
 
     def read(self, key: str, *, max_bytes: int) -> bytes:
         with self.open(key) as stream:

@@ -15,6 +15,7 @@ from typing import Any
 
 import psycopg
 
+from app.ops.logs import configure_logging
 from odf_core.identity import DatasetId
 from tests.builders.dataset_builder import DatasetBuilder
 from tests.running_node import RunningNode, running_node, settings_for
@@ -178,8 +179,8 @@ def node_world(services: Addresses, s3_client: Any, **groups: Any) -> Iterator[N
     """A node with a database and a bucket of its own; `groups` are settings, as for `settings_for`."""
     groups["transfer"] = {**SHORT, **groups.get("transfer", {})}
     bucket = fresh_bucket(services.s3, s3_client)
-    with (
-        fresh_database(services) as database_url,
-        running_node(settings_for(database_url, bucket, **groups)) as node,
-    ):
-        yield NodeWorld(node, database_url, bucket, s3_client)
+    with fresh_database(services) as database_url:
+        settings = settings_for(database_url, bucket, **groups)
+        configure_logging(settings.log)
+        with running_node(settings) as node:
+            yield NodeWorld(node, database_url, bucket, s3_client)

@@ -1,7 +1,7 @@
 """The rows of a Parquet file in record batches, as the reference's reader would give them (data.md 1.1)."""
 
 from collections.abc import Iterator
-from itertools import accumulate, pairwise
+from itertools import accumulate, groupby, pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -9,31 +9,59 @@ import pyarrow as pa
 from odf_core.data.digest.columns import mixes_validity
 from odf_core.data.files.footer import Footer
 from odf_core.data.files.null_slots import with_reference_slots
+from odf_core.data.files.pages import PageSurvey
 from odf_core.data.files.parquet import OpenParquet, reading
 from odf_core.limits import MiB
 
 REFERENCE_BATCH_ROWS = 10_000
 _BATCH_BYTES = 16 * MiB
+_WORST_BATCH_BYTES = 32 * MiB
 _LEAST_ROWS = 1024
 _MOST_ROWS = 1 << 17
 
 
 def reference_batches(parquet: OpenParquet, schema: Any, *, threads: int) -> Iterator[Any]:
-    """Record batches of `schema` (from `reference_schema`); raises `InvalidDataFile`.
+    """Record batches of `schema` (from `reference_schema`).
 
     Their bounds are free, and large batches fast, unless the hash depends on them: then they are the
     reference's 10,000 rows, and the slots of nulls hold what its reader leaves there (data.md 1.6).
+    Raises `InvalidDataFile`, `DataFileLimitExceeded`.
     """
-    batches = _converted(_read(parquet, threads), schema)
+    batches = _converted(read_batches(parquet, use_threads=threads > 1), schema)
     if mixes_validity(schema):
         return _windows(batches, parquet.footer)
     return batches
 
 
-def _read(parquet: OpenParquet, threads: int) -> Iterator[Any]:
-    rows = _batch_rows(parquet.footer)
+def read_batches(
+    parquet: OpenParquet, *, column: str | None = None, use_threads: bool = False
+) -> Iterator[Any]:
+    """Batches that are not empty, of one top-level column or of all, small enough for any row there.
+
+    Raises `InvalidDataFile`, `DataFileLimitExceeded`.
+    """
+    footer = parquet.footer
+    leaves = None
+    if column is not None:
+        leaves = [i for i, leaf in enumerate(footer.leaves) if leaf.path[0] == column.encode()]
+    survey = PageSurvey(parquet.native, footer, parquet.limits)
+    usual = _usual_rows(footer)
+    groups = range(len(footer.row_groups))
     with reading():
-        batches = parquet.file.iter_batches(batch_size=rows, use_threads=threads > 1)
+        worst = [survey.row_bytes(group, columns=leaves) for group in groups]
+    rows = [min(usual, max(1, _WORST_BATCH_BYTES // max(1, row_bytes))) for row_bytes in worst]
+    for batch_rows, run in groupby(groups, key=rows.__getitem__):
+        with reading():
+            batches = parquet.file.iter_batches(
+                batch_size=batch_rows,
+                row_groups=list(run),
+                columns=None if column is None else [column],
+                use_threads=use_threads,
+            )
+        yield from _not_empty(batches)
+
+
+def _not_empty(batches: Iterator[Any]) -> Iterator[Any]:
     while True:
         with reading():
             batch = next(batches, None)
@@ -43,7 +71,7 @@ def _read(parquet: OpenParquet, threads: int) -> Iterator[Any]:
             yield batch
 
 
-def _batch_rows(footer: Footer) -> int:
+def _usual_rows(footer: Footer) -> int:
     """So many rows that a batch takes about 16 MiB, by the sizes in the footer."""
     row_bytes = 8 * len(footer.leaves)
     for group in footer.row_groups:
@@ -55,10 +83,10 @@ def _batch_rows(footer: Footer) -> int:
 def _converted(batches: Iterator[Any], schema: Any) -> Iterator[Any]:
     for batch in batches:
         with reading():
-            columns = [
-                _as_type(column, field.type) for column, field in zip(batch.columns, schema, strict=True)
-            ]
-            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+            pairs = zip(batch.columns, schema, strict=True)
+            columns = [_as_type(column, field.type) for column, field in pairs]
+            converted = pa.RecordBatch.from_arrays(columns, schema=schema)
+        yield converted
 
 
 def _as_type(column: Any, data_type: Any) -> Any:

@@ -18,27 +18,36 @@ _REPEATED = 2
 
 # Fields of the Thrift structs, by number (parquet.thrift).
 _STATISTICS = {3: None}
-_COLUMN_META = {1: None, 5: None, 6: None, 7: None, 9: None, 11: None, 12: _STATISTICS}
+_COLUMN_META = {1: None, 4: None, 5: None, 6: None, 7: None, 9: None, 11: None, 12: _STATISTICS}
 _COLUMN_CHUNK = {1: None, 3: _COLUMN_META, 8: {}}
 _ROW_GROUP = {1: _COLUMN_CHUNK, 3: None}
-_SCHEMA_ELEMENT = {1: None, 3: None, 4: None, 5: None}
+_SCHEMA_ELEMENT = {1: None, 2: None, 3: None, 4: None, 5: None}
 _FILE = {2: _SCHEMA_ELEMENT, 3: None, 4: _ROW_GROUP}
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A column of values: its path from the root, and whether a row may have more than one value."""
+    """A column of values: its path from the root, the bytes of a value where they are fixed, and whether a
+    row may have more than one value."""
 
     path: tuple[bytes, ...]
     physical_type: int
+    type_length: int
     is_repeated: bool
+
+    @property
+    def name(self) -> str:
+        """The path as text, for messages."""
+        return b".".join(self.path).decode(errors="replace")
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """One column of one row group; sizes in bytes, `null_count` None where it is not told."""
+    """One column of one row group; sizes in bytes, `codec` as Parquet numbers it, `null_count` None where
+    it is not told."""
 
     start: int
+    codec: int
     compressed_size: int
     uncompressed_size: int
     num_values: int
@@ -75,9 +84,9 @@ def read_footer(file: Any, limits: Limits) -> Footer:
     if tail[4:] != MAGIC:
         raise InvalidDataFile("The file does not end as a Parquet file does.")
     length = int.from_bytes(tail[:4], "little")
-    _within("bytes of footer", length, limits.slice_footer_bytes)
     if length > size - len(MAGIC) - _TAIL_BYTES:
         raise InvalidDataFile(f"A Parquet footer of {length} bytes does not fit a file of {size} bytes.")
+    _within("bytes of footer", length, limits.slice_footer_bytes)
     file.seek(size - _TAIL_BYTES - length)
     content = ThriftReader(file.read(length)).struct(_FILE)
     return _checked(content, size - _TAIL_BYTES - length, limits)
@@ -115,7 +124,7 @@ def _leaves(elements: list[dict[int, Any]], limits: Limits) -> tuple[Leaf, ...]:
             _within("levels of schema", len(open_groups), limits.nesting_depth)
             open_groups.append([_number(element, 5), path, repeated])
         elif 1 in element:
-            leaves.append(Leaf(path, _number(element, 1), repeated))
+            leaves.append(Leaf(path, _number(element, 1), max(0, element.get(2) or 0), repeated))
     if any(group[0] for group in open_groups):
         raise InvalidDataFile("The schema of a Parquet file ends within a group.")
     return tuple(leaves)
@@ -130,7 +139,7 @@ def _row_group(group: dict[int, Any], leaves: tuple[Leaf, ...], data_end: int) -
 
 
 def _chunk(chunk: dict[int, Any], leaf: Leaf, rows: int, data_end: int) -> Chunk:
-    name = b".".join(leaf.path).decode(errors="replace")
+    name = leaf.name
     meta = chunk.get(3)
     if not isinstance(meta, dict) or chunk.get(1) or 8 in chunk:
         raise InvalidDataFile(f"Column {name!r} is encrypted or lies in another file.")
@@ -146,7 +155,8 @@ def _chunk(chunk: dict[int, Any], leaf: Leaf, rows: int, data_end: int) -> Chunk
         raise InvalidDataFile(f"Column {name!r} has {values} values in a row group of {rows} rows.")
     statistics = meta.get(12)
     nulls = statistics.get(3) if isinstance(statistics, dict) else None
-    return Chunk(start, size, _number(meta, 6), values, nulls if isinstance(nulls, int) else None)
+    codec = _number(meta, 4)
+    return Chunk(start, codec, size, _number(meta, 6), values, nulls if isinstance(nulls, int) else None)
 
 
 def _within(what: str, count: int, most: int) -> None:

@@ -21,10 +21,13 @@ READ_ERRORS = (pa.ArrowException, OSError, ValueError)
 
 @dataclass(frozen=True, slots=True)
 class OpenParquet:
-    """A `pq.ParquetFile` for its rows and its schema, and the footer for everything else."""
+    """A `pq.ParquetFile` for its rows and its schema, the footer for everything else, the `pa.NativeFile`
+    below, and the limits that it was opened with."""
 
     file: Any
     footer: Footer
+    native: Any
+    limits: Limits
 
 
 def open_parquet(file: Any, limits: Limits) -> OpenParquet:
@@ -42,7 +45,7 @@ def open_parquet(file: Any, limits: Limits) -> OpenParquet:
             schema_depth_limit=limits.nesting_depth,
             arrow_extensions_enabled=False,
         )
-    return OpenParquet(parquet_file, footer)
+    return OpenParquet(parquet_file, footer, file, limits)
 
 
 @contextmanager

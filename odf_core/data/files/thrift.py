@@ -14,7 +14,7 @@ _MOST_DEPTH = 32
 _MOST_VARINT_BYTES = 10
 
 Wanted = Mapping[int, Any]
-"""Fields to keep by number: a mapping for a struct or for the structs of a list, None for anything else."""
+"""Fields to keep by number: a mapping for a struct or for a list of structs, None for a number or bytes."""
 
 
 class ThriftReader:
@@ -68,6 +68,8 @@ class ThriftReader:
         return start
 
     def _value(self, kind: int, wanted: Any, depth: int, *, in_list: bool) -> Any:
+        if (wanted is None) == (kind in (_LIST, _SET, _MAP, _STRUCT)):
+            raise InvalidDataFile("A Thrift struct has a field of another type than it should have.")
         if kind in (_TRUE, _FALSE):
             return self._byte() == _TRUE if in_list else kind == _TRUE
         if kind in (_I16, _I32, _I64):
@@ -82,8 +84,8 @@ class ThriftReader:
             count, item = self._list_header()
             return [self._value(item, wanted, depth + 1, in_list=True) for _ in range(count)]
         if kind == _STRUCT:
-            return self.struct(wanted or {}, depth)
-        self._skip(kind, depth)
+            return self.struct(wanted, depth)
+        self._skip(kind, depth, in_list=in_list)
         return None
 
     def _list_header(self) -> tuple[int, int]:

@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from odf_core.data.errors import InvalidDataFile, SliceUnreadable
+from odf_core.data.files.batches import read_batches
 from odf_core.data.files.footer import Footer
 from odf_core.data.files.parquet import OpenParquet, open_parquet, reading
 from odf_core.data.files.reference_schema import reference_schema
@@ -13,8 +14,6 @@ from odf_core.data.files.source import Source, open_source
 from odf_core.data.slices.facts import OffsetFault, SliceFacts
 from odf_core.data.slices.vocabulary import DefaultVocabulary, Vocabulary
 from odf_core.limits import Limits
-
-_BATCH_ROWS = 1 << 17
 
 
 def inspect_slice(
@@ -87,15 +86,8 @@ def _read_offsets(parquet: OpenParquet, schema: Any, name: str) -> _Offsets:
     if position < 0 or not pa.types.is_integer(schema.field(position).type):
         offsets.count = declared
         return offsets
-    with reading():
-        batches = parquet.file.iter_batches(batch_size=_BATCH_ROWS, columns=[name], use_threads=False)
-    while True:
-        with reading():
-            batch = next(batches, None)
-            if batch is None:
-                break
-            if len(batch):
-                offsets.follow(batch.column(name))
+    for batch in read_batches(parquet, column=name):
+        offsets.follow(batch.column(name))
     if offsets.count != declared:
         raise InvalidDataFile(f"Its footer declares {declared} rows, but {offsets.count} are there.")
     return offsets

@@ -67,7 +67,7 @@ class ServerPushSession(ServerSession[ServerPushState]):
 
     Progress needs no answer. In the deployed dialect uploads end with Progress `is_complete`; then the
     next ObjectsRequest comes if the last one was truncated, PushComplete otherwise. In the published
-    dialect either may come at any time while uploads run.
+    dialect either may come at any time once the blocks were taken: a push may have no objects at all.
     """
 
     failed_state = _S.FAILED
@@ -95,7 +95,7 @@ class ServerPushSession(ServerSession[ServerPushState]):
     @property
     def due(self) -> tuple[Message[Any], ...]:
         """Messages that the peer may send now."""
-        if self.state is _S.UPLOADING and not self.dialect.has_progress:
+        if self.state in (_S.OBJECTS_REQUEST_DUE, _S.UPLOADING) and not self.dialect.has_progress:
             return (PUSH_OBJECTS_REQUEST, PUSH_COMPLETE)
         return super().due
 
