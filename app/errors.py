@@ -151,7 +151,7 @@ def install(app: FastAPI) -> None:
         return response
 
     for kind in (OdfError, HTTPException, RequestValidationError):
-        app.add_exception_handler(kind, answer)
+        app.add_exception_handler(kind, answer)  # type: ignore[arg-type]
 
 
 def _known(error: Exception) -> OdfError:

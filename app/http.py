@@ -16,7 +16,11 @@ def node_context(connection: HTTPConnection) -> NodeContext:
     return node
 
 
-Node = Annotated[NodeContext, Depends(node_context)]
+async def _node(connection: HTTPConnection) -> NodeContext:
+    return node_context(connection)  # FastAPI sends a plain function to a thread
+
+
+Node = Annotated[NodeContext, Depends(_node)]
 
 
 def request_id(connection: HTTPConnection) -> str:

@@ -8,12 +8,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import SecretStr
 
 from app.settings import S3Settings, Settings
 from app.wiring import Bucket, OpenBucket, open_s3_bucket, s3_config
 from odf_core.errors import OdfError
+
+if TYPE_CHECKING:
+    from app.embedded import EmbeddedS3
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +44,7 @@ def running_services(
     from app.embedded import EmbeddedServices
 
     with EmbeddedServices(settings.embedded.data_dir, on_failure=on_failure) as services:
-        pointed = _pointed_at(
-            settings,
-            database_url=services.database_url,
-            endpoint=services.s3.endpoint,
-            region=services.s3.region,
-            key_id=services.s3.access_key_id,
-            secret=services.s3.secret_access_key,
-            bucket=services.s3.bucket,
-        )
-        yield NodeServices(pointed, _beneath(services.s3.root, services.s3.control))
+        yield _embedded(settings, services.database_url, services.s3)
 
 
 @contextmanager
@@ -86,6 +81,8 @@ def _beneath(root: Path, control: Path) -> OpenBucket:
 
 
 def _of_running_node(settings: Settings) -> NodeServices:
+    """What the node runs that holds the data directory, as its state file tells."""
+    from app.embedded import EmbeddedS3
     from app.embedded.directory import DataDirectory
     from app.embedded.postgres import DATABASE, SUPERUSER
     from app.embedded.s3 import CONTROL_SOCKET
@@ -94,38 +91,39 @@ def _of_running_node(settings: Settings) -> NodeServices:
 
     directory = DataDirectory(settings.embedded.data_dir)
     state = load_state(directory.state_file)
-    pointed = _pointed_at(
-        settings,
-        database_url=f"postgresql+psycopg://{SUPERUSER}@/{DATABASE}?host={state.socket_dir}",
+    socket_dir = Path(state.socket_dir or directory.path)
+    s3 = EmbeddedS3(
         endpoint=f"http://127.0.0.1:{state.s3_port}",
         region="us-east-1",
-        key_id=state.access_key_id,
-        secret=state.secret_access_key,
+        access_key_id=state.access_key_id,
+        secret_access_key=state.secret_access_key,
         bucket=BUCKET,
+        root=directory.s3,
+        control=socket_dir / CONTROL_SOCKET,
     )
-    return NodeServices(pointed, _beneath(directory.s3, Path(str(state.socket_dir), CONTROL_SOCKET)))
+    return _embedded(settings, f"postgresql+psycopg://{SUPERUSER}@/{DATABASE}?host={socket_dir}", s3)
 
 
-def _pointed_at(
-    settings: Settings,
-    *,
-    database_url: str,
-    endpoint: str,
-    region: str,
-    key_id: str,
-    secret: str,
-    bucket: str,
-) -> Settings:
+def _embedded(settings: Settings, database_url: str, s3: "EmbeddedS3") -> NodeServices:
+    """The settings pointed at embedded services, and their bucket with its files beneath."""
     database = settings.database.model_copy(update={"url": SecretStr(database_url)})
-    s3 = settings.s3.model_copy(
+    pointed = settings.s3.model_copy(
         update={
-            "endpoint": endpoint,
-            "region": region,
-            "bucket": bucket,
-            "access_key_id": key_id,
-            "secret_access_key": SecretStr(secret),
+            "endpoint": s3.endpoint,
+            "region": s3.region,
+            "bucket": s3.bucket,
+            "access_key_id": s3.access_key_id,
+            "secret_access_key": SecretStr(s3.secret_access_key),
             "session_token": None,
             "addressing_style": "path",
         }
     )
-    return settings.model_copy(update={"database": database, "s3": s3})
+
+    def open_bucket(named: S3Settings) -> Bucket:
+        from odf_core.storage.control import RcloneControl
+        from odf_core.storage.embedded import EmbeddedS3Store
+        from odf_core.storage.s3 import S3Store
+
+        return EmbeddedS3Store(s3.root, s3.bucket, S3Store(s3_config(named)), RcloneControl(s3.control))
+
+    return NodeServices(settings.model_copy(update={"database": database, "s3": pointed}), open_bucket)

@@ -29,6 +29,8 @@ CONFIG_VARIABLE = "ODF_CONFIG"
 NESTING = "__"
 OTHER_VARIABLES = frozenset({CONFIG_VARIABLE, "ODF_WORKSPACE", "ODF_HOME", "ODF_TOKEN", "ODF_ACCESS_TOKEN"})
 """Variables of this prefix that are no settings of the node."""
+TEST_PREFIX = "ODF_TEST_"
+"""Variables of the tests, which the nodes that they start inherit."""
 
 
 class SettingsInvalid(InvalidInput):
@@ -297,7 +299,8 @@ def _read_file(path: Path) -> dict[str, Any]:
 def _refuse_unknown_variables(environ: Mapping[str, str]) -> None:
     """Names within a group are refused by the model; this is for groups that do not exist."""
     for variable in environ:
-        if not variable.upper().startswith(ENV_PREFIX) or variable.upper() in OTHER_VARIABLES:
+        name = variable.upper()
+        if not name.startswith(ENV_PREFIX) or name in OTHER_VARIABLES or name.startswith(TEST_PREFIX):
             continue
         group, _, _ = variable[len(ENV_PREFIX) :].partition(NESTING)
         if group.lower() not in Settings.model_fields:

@@ -58,4 +58,7 @@ class Limits(BaseModel):
     slice_list_items: int = Field(
         50_000_000, gt=0, description="Most items of lists in one column chunk of a Parquet file."
     )
+    slice_expanded_bytes: int = Field(
+        64 * GiB, gt=0, description="Most bytes of a Parquet file's rows in memory, all batches together."
+    )
     slice_rows: int = Field(2_000_000_000, gt=0, description="Most rows of a Parquet file.")

@@ -33,7 +33,11 @@ def dataset_address(connection: HTTPConnection) -> DatasetAddress:
         ) from error
 
 
-Address = Annotated[DatasetAddress, Depends(dataset_address)]
+async def _address(connection: HTTPConnection) -> DatasetAddress:
+    return dataset_address(connection)  # FastAPI sends a plain function to a thread
+
+
+Address = Annotated[DatasetAddress, Depends(_address)]
 
 
 def hash_in_path(text: str) -> Multihash:

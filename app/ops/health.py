@@ -3,18 +3,18 @@
 import asyncio
 from collections.abc import Awaitable
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import structlog
 from anyio import CapacityLimiter, to_thread
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Response
 from pydantic import BaseModel
 from sqlalchemy import text
 from starlette.requests import Request
 
 from app.context import NodeContext
 from app.database import connect
-from app.http import node_context
+from app.http import Node
 from app.routing import readable
 from odf_core.errors import OdfError
 
@@ -94,9 +94,7 @@ _UNREADY: dict[int | str, dict[str, Any]] = {503: {"model": Readiness, "descript
 
 
 @readable(router, "/ready", summary="Postgres and S3 answer", responses=_UNREADY)
-async def ready(
-    request: Request, response: Response, node: Annotated[NodeContext, Depends(node_context)]
-) -> Readiness:
+async def ready(request: Request, response: Response, node: Node) -> Readiness:
     readiness = await check_readiness(node, draining=request.app.state.transfer.draining)
     if readiness.reasons:
         response.status_code = 503

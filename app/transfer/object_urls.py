@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from odf_core.storage import dataset_prefix, object_key, staging_key
-
 from app.context import NodeContext
 from odf_core.identity import DatasetId, Multihash, ObjectKind, ObjectRef
+from odf_core.storage import dataset_prefix, object_key, staging_key
 from odf_core.transfer.model import PullStrategy, PushStrategy, TransferUrl
 
 ASSUMED_BYTES_PER_SECOND = 1 << 20  # a slow line; bounds how long a URL of a big object lives
@@ -84,17 +83,14 @@ def upload_strategies(
 ) -> list[PushStrategy]:
     """SkipUpload for what the node holds and has verified, else a PUT into this session's staging.
 
-    An object that is listed twice gets the same address twice; both PUTs are fine.
+    An object that is listed again in the same request is uploaded once: the deployed client lists a
+    checkpoint with every block that carries it and would send all of them at once (wire.md 3.5), of which
+    the embedded S3 server refuses some.
     """
-    missing = [item for item in objects if key_of(item) not in present]
-    urls = _upload_urls(context, requester, session_id, missing, sizes)
-    uploads = iter(urls)
-    return [
-        PushStrategy(object=item, upload_to=None)
-        if key_of(item) in present
-        else PushStrategy(object=item, upload_to=next(uploads))
-        for item in objects
-    ]
+    missing = list({key_of(item): item for item in objects if key_of(item) not in present}.values())
+    addresses = _upload_urls(context, requester, session_id, missing, sizes)
+    urls = dict(zip(map(key_of, missing), addresses, strict=True))
+    return [PushStrategy(object=item, upload_to=urls.pop(key_of(item), None)) for item in objects]
 
 
 def _upload_urls(

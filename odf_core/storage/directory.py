@@ -9,6 +9,7 @@ from pathlib import Path
 
 from odf_core.storage import files
 from odf_core.storage.errors import InvalidKey, ObjectNotFound, StoreAccessDenied, StoreUnavailable
+from odf_core.storage.flushing import flush
 from odf_core.storage.keys import check_key, check_prefix, is_hidden
 from odf_core.storage.port import ObjectInfo, Readable
 from odf_core.storage.streams import BoundedStream, part_of, readable
@@ -20,8 +21,8 @@ _MOST_STRAIGHT = 10_000
 class DirectoryStore:
     """Objects as files below `root`, which is made at the first write.
 
-    Writes go to `.pending-…` in the object's own folder, are fsynced and renamed; symbolic links below
-    the root are not followed.
+    Writes go to `.pending-…` in the object's own folder, are fsynced and renamed; with `settle` false
+    what has a new name is flushed by `settle`, all at once. Symbolic links below the root are not followed.
     """
 
     def __init__(self, root: Path | str, *, modes: files.Modes | None = None) -> None:
@@ -56,10 +57,12 @@ class DirectoryStore:
             folders = self._make_folder(path.parent)
             pending = files.pending_path(path.parent)
             try:
-                files.write_pending(pending, readable(source), size, key, self._modes.file)
+                sync = settle or path.exists()
+                files.write_pending(pending, readable(source), size, key, self._modes.file, sync=sync)
                 pending.replace(path)
-            finally:
+            except BaseException:
                 pending.unlink(missing_ok=True)
+                raise
             self._sync_folders(folders)
         self._changed([key], settle)
 
@@ -84,8 +87,8 @@ class DirectoryStore:
     def settle(self, keys: Iterable[str]) -> None:
         settled = [check_key(key) for key in keys]
         with os_errors("settle", ""):
-            for folder in {self._path(key).parent for key in settled}:
-                files.sync_folder(folder)
+            names = dict.fromkeys([*settled, *(key.rpartition("/")[0] for key in settled)])
+            flush([os.path.join(self._root, name) for name in names], missing_ok=True)  # noqa: PTH118 - many
         self._announce(settled)
 
     def delete(self, keys: Iterable[str]) -> None:
@@ -120,7 +123,8 @@ class DirectoryStore:
             folders = self._make_folder(path.parent)
             pending = files.pending_path(path.parent)
             try:
-                files.sync_file(source)  # who wrote it (an S3 server beneath) has perhaps not
+                if settle or path.exists():
+                    files.sync_file(source)  # who wrote it (an S3 server beneath) has perhaps not
                 if not files.link_or_copy(source, pending, self._modes.file):
                     raise ObjectNotFound(
                         f"The claim on what should become {target} is over.", objects=[target]
@@ -132,8 +136,12 @@ class DirectoryStore:
         self._changed([target], settle)
 
     def _changed(self, keys: Sequence[str], settle: bool) -> None:
+        """Make names durable whose files are; what is to be settled later is announced then."""
         if settle:
-            self.settle(keys)
+            with os_errors("settle", ""):
+                for folder in {self._path(key).parent for key in keys}:
+                    files.sync_folder(folder)
+            self._announce(keys)
 
     def _announce(self, keys: Sequence[str]) -> None:
         """Tell whoever keeps a view of the directory that these keys have changed."""

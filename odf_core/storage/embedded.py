@@ -48,8 +48,11 @@ class EmbeddedS3Store(DirectoryStore):
         return parents
 
     def _announce(self, keys: Sequence[str]) -> None:
-        """Have rclone read the folders of `keys` anew, and of new folders those above as well."""
-        paths = {f"{self._bucket}/{key}" for key in keys}
+        """Have rclone read the folders of `keys` anew, and of new folders those above as well.
+
+        One name makes it read the whole folder (`RcloneControl`).
+        """
+        paths = set({key.rpartition("/")[0]: f"{self._bucket}/{key}" for key in keys}.values())
         folders = {path.rpartition("/")[0] for path in paths}
         new = {folder for folder in folders if str(self._served / folder) not in self._shown}
         for folder in new:

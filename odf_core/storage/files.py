@@ -48,7 +48,7 @@ def pending_path(folder: Path) -> Path:
     return folder / f"{PENDING}{secrets.token_hex(8)}"
 
 
-def write_pending(path: Path, source: Readable, size: int, key: str, mode: int) -> None:
+def write_pending(path: Path, source: Readable, size: int, key: str, mode: int, *, sync: bool = True) -> None:
     """Write and fsync `source` as `path`; raises `ObjectSizeMismatch` where it has another size."""
     descriptor = os.open(path, _WRITE_FLAGS, mode)
     try:
@@ -60,7 +60,8 @@ def write_pending(path: Path, source: Readable, size: int, key: str, mode: int) 
             _write_all(descriptor, chunk)
         if written != size:
             raise wrong_size(key, size, written)
-        os.fsync(descriptor)
+        if sync:
+            os.fsync(descriptor)
     finally:
         os.close(descriptor)
 

@@ -4,16 +4,22 @@ A segment that begins with '.' makes a key *hidden*: it can be written and read,
 (metadata.md 4: names beginning with '.' are ignored). Names of unfinished writes are no keys at all.
 """
 
+import re
+
 from odf_core.storage.errors import InvalidKey
 
 PENDING = ".pending-"
 _UNFINISHED = (PENDING, ".rclone_temp_")
 _MAX_KEY_BYTES = 1024  # S3's bound
 _MAX_SEGMENT_BYTES = 200  # file systems end at 255; what a store appends has to fit
+_PLAIN_SEGMENT = r"[A-Za-z0-9_~-][A-Za-z0-9_.~-]{0,199}"
+_PLAIN_KEY = re.compile(rf"(?:{_PLAIN_SEGMENT}/){{0,4}}{_PLAIN_SEGMENT}")
 
 
 def check_key(key: str) -> str:
     """`key`, if every store accepts it. Raises `InvalidKey`."""
+    if is_plain(key):
+        return key
     segments = key.split("/")
     for segment in segments:
         if segment in ("", ".", ".."):
@@ -39,6 +45,11 @@ def check_folder(prefix: str) -> str:
     if prefix and not prefix.endswith("/"):
         raise _invalid(prefix, "it is no folder, which would end in '/'")
     return check_prefix(prefix)
+
+
+def is_plain(key: str) -> bool:
+    """True for keys of the usual form: good for every store, and the same in a URL."""
+    return _PLAIN_KEY.fullmatch(key) is not None
 
 
 def is_hidden(key: str) -> bool:

@@ -15,7 +15,7 @@ from urllib.parse import quote, urlsplit
 from odf_core.errors import InvalidInput
 from odf_core.storage.credentials import Credentials
 from odf_core.storage.errors import InvalidUrlLifetime
-from odf_core.storage.keys import check_folder, check_key
+from odf_core.storage.keys import check_folder, check_key, is_plain
 
 MAX_LIFETIME_SECONDS = 7 * 24 * 3600
 _ALGORITHM = "AWS4-HMAC-SHA256"
@@ -84,7 +84,7 @@ class Presigner:
         ]
 
     def _path(self, key: str) -> str:
-        return self._folder + quote(check_key(key), safe="/-_.~")
+        return self._folder + (key if is_plain(key) else quote(check_key(key), safe="/-_.~"))
 
     def _batch(self, seconds: int, now: datetime | None, signed_headers: str) -> "_Batch":
         if not 1 <= seconds <= MAX_LIFETIME_SECONDS:

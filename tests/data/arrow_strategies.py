@@ -21,7 +21,9 @@ scalar_types = st.sampled_from(
 
 def _lists(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(
-        inner.map(pa.list_), inner.map(pa.large_list), st.tuples(inner, st.integers(1, 3)).map(lambda p: pa.list_(*p))
+        inner.map(pa.list_),
+        inner.map(pa.large_list),
+        st.tuples(inner, st.integers(1, 3)).map(lambda p: pa.list_(*p)),
     )
 
 
@@ -38,7 +40,9 @@ def values(t: pa.DataType) -> st.SearchStrategy[Any]:
         return st.booleans()
     if pa.types.is_integer(t):
         signed = pa.types.is_signed_integer(t)
-        low, high = (-(1 << t.bit_width - 1), (1 << t.bit_width - 1) - 1) if signed else (0, (1 << t.bit_width) - 1)
+        low, high = (
+            (-(1 << t.bit_width - 1), (1 << t.bit_width - 1) - 1) if signed else (0, (1 << t.bit_width) - 1)
+        )
         return st.integers(low, high)
     if pa.types.is_floating(t):
         return st.floats(width=t.bit_width, allow_nan=False)

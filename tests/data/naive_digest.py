@@ -113,9 +113,7 @@ class NaiveDigest:
             return
         raw = raw_slots(array) if parent is not None and own is not None else array
         assert valid is None or len(valid) == len(array)
-        stream = [
-            item(raw[row]) if valid is None or valid[row] else b"\0" for row in range(len(array))
-        ]
+        stream = [item(raw[row]) if valid is None or valid[row] else b"\0" for row in range(len(array))]
         next(hashers).update(b"".join(stream))
 
     def hex(self) -> str:

@@ -162,9 +162,7 @@ def _window_of(rows: list[Any], segments: list[int], inner: pa.DataType, zero: A
     bitmap = pa.array([value is not None for value in values]).buffers()[1]
     child = pa.Array.from_buffers(inner, len(rows), [bitmap, *filled.buffers()[1:]])
     outer = pa.array([row is not None for row in rows]).buffers()[1]
-    struct = pa.Array.from_buffers(
-        pa.struct([pa.field("v", inner)]), len(rows), [outer], children=[child]
-    )
+    struct = pa.Array.from_buffers(pa.struct([pa.field("v", inner)]), len(rows), [outer], children=[child])
     return pa.record_batch([struct], ["s"])
 
 
@@ -180,7 +178,9 @@ def _window_of(rows: list[Any], segments: list[int], inner: pa.DataType, zero: A
     ids=["int64", "int16", "float64", "bool", "string"],
 )
 @pytest.mark.parametrize("row_group_rows", [1 << 20, 7_000])
-def test_null_slots_over_batches_and_row_groups(inner: Any, make: Any, zero: Any, row_group_rows: int) -> None:
+def test_null_slots_over_batches_and_row_groups(
+    inner: Any, make: Any, zero: Any, row_group_rows: int
+) -> None:
     random = np.random.default_rng(5)
     kinds = random.integers(0, 4, 23_456)
     rows: list[Any] = [
@@ -194,7 +194,9 @@ def test_null_slots_over_batches_and_row_groups(inner: Any, make: Any, zero: Any
         window = rows[start : start + _WINDOW]
         segments = [end - start for end in group_ends if start < end < start + len(window)]
         if inner == pa.string():  # a null of a byte array column has an empty range
-            windows.append(_empty_slots(pa.record_batch([pa.array(window, table.schema.field(0).type)], ["s"])))
+            windows.append(
+                _empty_slots(pa.record_batch([pa.array(window, table.schema.field(0).type)], ["s"]))
+            )
         else:
             windows.append(_window_of(window, segments, inner, zero))
     expected = naive_hash(windows[0].schema, windows)

@@ -59,7 +59,9 @@ _LONG = {
     "decimal128": lambda random: pa.array(random.integers(-999, 999, _ROWS)).cast(pa.decimal128(38, 2)),
     "decimal256": lambda random: pa.array(random.integers(-999, 999, _ROWS)).cast(pa.decimal256(60, 2)),
     "string": lambda random: pa.array(["x" * n for n in random.integers(0, 20, _ROWS)]),
-    "string_view": lambda random: pa.array(["x" * n for n in random.integers(0, 20, _ROWS)], pa.string_view()),
+    "string_view": lambda random: pa.array(
+        ["x" * n for n in random.integers(0, 20, _ROWS)], pa.string_view()
+    ),
     "list": lambda random: pa.ListArray.from_arrays(
         pa.array(np.arange(_ROWS + 1) * 2, pa.int32()), pa.array(random.integers(0, 9, 2 * _ROWS))
     ),

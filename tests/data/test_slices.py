@@ -77,8 +77,12 @@ def test_many_row_groups_and_batches() -> None:
 
 
 def test_other_names_of_system_columns() -> None:
-    names = Vocabulary(offset_column="o", operation_type_column="k", system_time_column="st", event_time_column="et")
-    schema = pa.schema([field.with_name(name) for field, name in zip(SLICE_SCHEMA, ["o", "k", "st", "et", "c", "p"])])
+    names = Vocabulary(
+        offset_column="o", operation_type_column="k", system_time_column="st", event_time_column="et"
+    )
+    schema = pa.schema(
+        [field.with_name(name) for field, name in zip(SLICE_SCHEMA, ["o", "k", "st", "et", "c", "p"])]
+    )
     content = parquet(dict(zip(schema.names, records(0, 3).values())), schema)
     described = describe(content, 0, 3)
     _check(content, described, arrow_schema_to_odf(schema), names)
@@ -161,7 +165,9 @@ def test_size_and_hash_codes() -> None:
 # Lies about the schema
 
 
-def _with_field(name: str, data_type: Any, values: list[Any] | None = None, *, nullable: bool = True) -> bytes:
+def _with_field(
+    name: str, data_type: Any, values: list[Any] | None = None, *, nullable: bool = True
+) -> bytes:
     """A true slice but for one column."""
     fields = [pa.field(name, data_type, nullable) if f.name == name else f for f in SLICE_SCHEMA]
     columns = records(0, 3)
@@ -185,7 +191,9 @@ def _with_field(name: str, data_type: Any, values: list[Any] | None = None, *, n
         pytest.param(lambda: _with_field("population", pa.uint64()), id="sign"),
         pytest.param(lambda: _with_field("population", pa.float64()), id="float"),
         pytest.param(lambda: _with_field("city", pa.binary()), id="bytes for text"),
-        pytest.param(lambda: _with_field("city", pa.string(), ["a", None, "b"]), id="null in a required column"),
+        pytest.param(
+            lambda: _with_field("city", pa.string(), ["a", None, "b"]), id="null in a required column"
+        ),
         pytest.param(
             lambda: _with_field("city", pa.dictionary(pa.int32(), pa.string())), id="dictionary in the schema"
         ),
@@ -273,7 +281,10 @@ def test_nested_columns_by_name_and_type() -> None:
     content = parquet(records(0, 3) | {"n": values}, SLICE_SCHEMA.append(pa.field("n", stored)))
     described = dataclasses.replace(describe(content, 0, 3))
     _check(content, described, schema)
-    for wrong in (pa.struct([pa.field("a", pa.int32())]), pa.struct([pa.field("a", pa.int64()), declared[1]])):
+    for wrong in (
+        pa.struct([pa.field("a", pa.int32())]),
+        pa.struct([pa.field("a", pa.int64()), declared[1]]),
+    ):
         bad = arrow_schema_to_odf(SLICE_SCHEMA.append(pa.field("n", wrong)))
         with pytest.raises(SliceSchemaMismatch):
             _check(content, described, bad)
@@ -337,9 +348,7 @@ def test_written_slice(tmp_path: Path) -> None:
 
 def test_settings_of_the_deployed_writer(tmp_path: Path) -> None:
     rows = pa.table({"n": pa.array(range(100_000), pa.int32())})
-    written = write_slice(
-        as_records(rows, first_offset=0, system_time=datetime.now(UTC)), tmp_path / "slice"
-    )
+    written = write_slice(as_records(rows, first_offset=0, system_time=datetime.now(UTC)), tmp_path / "slice")
     metadata = pq.read_metadata(written.path)
     assert metadata.num_row_groups == 1
     for index in range(metadata.num_columns):

@@ -106,7 +106,7 @@ class NodeWorld:
     def settle(self) -> None:
         """Wait until every session has ended and what it staged is swept."""
         wait_until(lambda: self.sessions() == 0, "sessions are still open")
-        wait_until(lambda: not self.staged(), "uploads are still staged")
+        wait_until(lambda: not self.staged(), lambda: f"uploads are still staged: {self.staged()}")
         open_rows = "SELECT count(*) FROM push_session WHERE finished_at IS NULL"
         wait_until(lambda: self.rows(open_rows) == [(0,)], "push sessions are still open")
 
@@ -135,11 +135,13 @@ class Person:
         return Remote(self.world.node.base_url + self.path(dataset), self.token)
 
 
-def wait_until(holds: Callable[[], bool], otherwise: str, patience: float = PATIENCE_SECONDS) -> None:
+def wait_until(
+    holds: Callable[[], bool], otherwise: str | Callable[[], str], patience: float = PATIENCE_SECONDS
+) -> None:
     """Return as soon as it holds; fails with the sentence where it never does."""
     deadline = time.monotonic() + patience
     while not holds():
-        assert time.monotonic() < deadline, otherwise
+        assert time.monotonic() < deadline, otherwise if isinstance(otherwise, str) else otherwise()
         time.sleep(0.02)
 
 

@@ -8,6 +8,7 @@ import io
 import tarfile
 import threading
 from dataclasses import dataclass
+from http.client import HTTPException
 
 from tests.scripted.block_peek import peek
 from tests.scripted.folder import Folder, plan
@@ -181,11 +182,15 @@ def transfer(ws: RawWebSocket, chain: list, local: Folder) -> int:
     strategies = negotiate(ws, objects)
     uploads = [item for item in strategies if item["push_strategy"] == "HttpUpload"]
     statuses: list[int] = []
+    failures: list[Exception] = []
 
     def put(strategy: dict) -> None:
         reference = strategy["object_file"]
         data = local.object_path(reference["object_type"], reference["physical_hash"]).read_bytes()
-        statuses.append(upload(strategy["upload_to"], data))
+        try:
+            statuses.append(upload(strategy["upload_to"], data))
+        except (OSError, HTTPException) as broken:  # told below, from the thread that pushes
+            failures.append(broken)
 
     threads = [threading.Thread(target=put, args=(item,)) for item in uploads]
     for thread in threads:
@@ -193,7 +198,7 @@ def transfer(ws: RawWebSocket, chain: list, local: Folder) -> int:
     for thread in threads:
         thread.join()
     if any(not 200 <= status < 300 for status in statuses) or len(statuses) != len(uploads):
-        raise Refused(("upload", statuses))
+        raise Refused(("upload", statuses, failures))
     ws.send_json({"details": "Complete"})
     return len(strategies) - len(uploads)
 

@@ -133,7 +133,7 @@ def test_promotions_are_seen_amidst_other_traffic(embedded: EmbeddedS3Store, out
     for thread in threads:
         thread.start()
     try:
-        for number in range(120):
+        for number in range(60):
             present[0] = number
             data = b"%d" % number
             put(outside, "staging/s.x", data)
@@ -143,7 +143,7 @@ def test_promotions_are_seen_amidst_other_traffic(embedded: EmbeddedS3Store, out
         done.set()
         for thread in threads:
             thread.join()
-    for number in range(120):
+    for number in range(60):
         assert outside.read(f"set/data/{number}", max_bytes=100) == b"%d" % number
 
 

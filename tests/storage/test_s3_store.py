@@ -40,7 +40,7 @@ def connect() -> Iterator[Callable[..., S3Store]]:
     def make(endpoint: str, **changes: Any) -> S3Store:
         values: dict[str, Any] = {
             "bucket": "bucket", "endpoint": endpoint, "access_key_id": "key", "secret_access_key": "secret",
-            "max_attempts": 2, "connect_seconds": 0.5, "read_seconds": 0.5, "copy_seconds": 0.5, **changes,
+            "max_attempts": 2, "connect_seconds": 0.5, "read_seconds": 0.3, "copy_seconds": 0.3, **changes,
         }  # fmt: skip
         stores.append(S3Store(S3Config(**values)))
         return stores[-1]
@@ -237,7 +237,7 @@ def test_secrets_stay_out_of_texts() -> None:
 def test_s3_gone_and_back(mortal_rclone: RcloneProcess) -> None:
     """Away: a typed error in bounded time for every call. Back: the next call succeeds."""
     mortal_rclone.make_bucket("bucket")
-    store = S3Store(mortal_rclone.config("bucket", max_attempts=1, read_seconds=0.5, copy_seconds=0.5))
+    store = S3Store(mortal_rclone.config("bucket", max_attempts=1, read_seconds=0.3, copy_seconds=0.3))
     store.write("a/b", bytes(BIG), size=BIG)
     stream = store.open("a/b")
     assert stream.read(10)

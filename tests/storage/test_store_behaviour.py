@@ -17,6 +17,7 @@ from odf_core.storage import (
     ObjectNotFound,
     ObjectSizeMismatch,
     ObjectStore,
+    Readable,
     StoredObjectTooLarge,
     hash_stream,
 )
@@ -65,7 +66,8 @@ def keys(store: ObjectStore, prefix: str = "") -> list[str]:
 
 @pytest.mark.parametrize("data", [b"", b"x", bytes(range(256)) * 300], ids=len)
 def test_what_is_written_can_be_read(store: ObjectStore, data: bytes) -> None:
-    for number, source in enumerate((data, io.BytesIO(data), Trickle(data))):
+    sources: list[bytes | Readable] = [data, io.BytesIO(data), Trickle(data)]
+    for number, source in enumerate(sources):
         key = f"data/{number}"
         store.write(key, source, size=len(data))
         assert get(store, key) == data
@@ -167,7 +169,7 @@ def test_parts(store: ObjectStore) -> None:
     ):
         with store.open("digits", start=start, end=end) as stream:
             assert stream.size == 10
-            pieces = list(iter(lambda: stream.read(3), b""))  # noqa: B023
+            pieces = list(iter(lambda: stream.read(3), b""))
         assert b"".join(pieces) == part
         assert all(1 <= len(piece) <= 3 for piece in pieces)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from odf_core.data.digest.columns import mixes_validity
+from odf_core.data.errors import DataFileLimitExceeded
 from odf_core.data.files.footer import Footer
 from odf_core.data.files.null_slots import with_reference_slots
 from odf_core.data.files.pages import PageSurvey
@@ -46,6 +47,7 @@ def read_batches(
         leaves = [i for i, leaf in enumerate(footer.leaves) if leaf.path[0] == column.encode()]
     survey = PageSurvey(parquet.native, footer, parquet.limits)
     usual = _usual_rows(footer)
+    read = 0
     groups = range(len(footer.row_groups))
     with reading():
         worst = [survey.row_bytes(group, columns=leaves) for group in groups]
@@ -58,7 +60,13 @@ def read_batches(
                 columns=None if column is None else [column],
                 use_threads=use_threads,
             )
-        yield from _not_empty(batches)
+        for batch in _not_empty(batches):
+            read += batch.nbytes
+            if read > parquet.limits.slice_expanded_bytes:
+                raise DataFileLimitExceeded(
+                    f"The rows of a Parquet file take more than {parquet.limits.slice_expanded_bytes} bytes."
+                )
+            yield batch
 
 
 def _not_empty(batches: Iterator[Any]) -> Iterator[Any]:

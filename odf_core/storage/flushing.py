@@ -1,0 +1,54 @@
+"""Putting files on the disk after they were written: a few one by one, many at once."""
+
+import contextlib
+import ctypes
+import os
+import sys
+from collections.abc import Callable, Collection
+from itertools import islice
+from pathlib import Path
+
+_FEW_FILES = 16
+
+
+def flush(paths: Collection[Path | str], *, missing_ok: bool = False) -> None:
+    """Flush files and folders, which lie on one file system; beyond 16 by one call for all of it.
+
+    20,000 calls of fsync take half a minute, one of syncfs a fraction of a second. `missing_ok` passes
+    over files that were deleted meanwhile. Raises `OSError`.
+    """
+    if len(paths) > _FEW_FILES and _flush_file_system(paths):
+        return
+    for path in paths:
+        with contextlib.suppress(*([FileNotFoundError] if missing_ok else [])):
+            _fsync(path)
+
+
+def _fsync(path: Path | str) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _flush_file_system(paths: Collection[Path | str]) -> bool:
+    """Linux's syncfs; False where there is none, or none of the first files to reach it by."""
+    syncfs = _syncfs()
+    if syncfs is None:
+        return False
+    for path in islice(paths, _FEW_FILES):
+        with contextlib.suppress(FileNotFoundError):
+            descriptor = os.open(path, os.O_RDONLY)
+            try:
+                return syncfs(descriptor) == 0
+            finally:
+                os.close(descriptor)
+    return False
+
+
+def _syncfs() -> Callable[[int], int] | None:
+    if sys.platform != "linux":
+        return None
+    found: Callable[[int], int] | None = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
+    return found
