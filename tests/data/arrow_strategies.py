@@ -1,6 +1,7 @@
 """Hypothesis strategies for Arrow types, arrays and batches that the logical hash covers."""
 
 from decimal import Decimal
+from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -88,4 +89,4 @@ def tables(draw: Any) -> tuple[Any, list[Any]]:
     whole = pa.RecordBatch.from_arrays(arrays, schema=schema)
     cuts = sorted(draw(st.lists(st.integers(0, rows), max_size=3)))
     bounds = [0, *cuts, rows]
-    return schema, [whole.slice(a, b - a) for a, b in zip(bounds, bounds[1:], strict=False)]
+    return schema, [whole.slice(a, b - a) for a, b in pairwise(bounds)]

@@ -46,7 +46,7 @@ def prefix(t: pa.DataType) -> bytes:
         return u16(7) + u64(32) + u16(0)
     if name.startswith("date64"):
         return u16(7) + u64(64) + u16(1)
-    if name.startswith("time32") or name.startswith("time64"):
+    if name.startswith(("time32", "time64")):
         return u16(8) + u64(t.bit_width) + u16(UNITS[t.unit])
     assert name.startswith("timestamp"), name
     return u16(9) + u16(UNITS[t.unit]) + (b"\0" if t.tz is None else text(t.tz))

@@ -2,6 +2,7 @@
 
 import json
 import random
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -32,20 +33,57 @@ from odf_core.metadata import (
 from tests.vectors import require_vectors
 
 _TYPES = [
-    pa.null(), pa.bool_(), pa.int8(), pa.int16(), pa.int32(), pa.int64(), pa.uint8(), pa.uint16(), pa.uint32(),
-    pa.uint64(), pa.float16(), pa.float32(), pa.float64(), pa.string(), pa.large_string(), pa.string_view(),
-    pa.binary(), pa.large_binary(), pa.binary_view(), pa.binary(5), pa.date32(), pa.date64(), pa.time32("s"),
-    pa.time32("ms"), pa.time64("us"), pa.time64("ns"), pa.timestamp("s"), pa.timestamp("ns", "Europe/Berlin"),
-    pa.timestamp("ms", "UTC"), pa.duration("s"), pa.duration("ms"), pa.decimal32(3, 1), pa.decimal64(12, -3),
-    pa.decimal128(20, 2), pa.decimal256(60, 2), pa.list_(pa.int8()),
-    pa.large_list(pa.field("item", pa.string(), nullable=False)), pa.list_(pa.int8(), 3),
-    pa.struct([pa.field("a", pa.int8()), pa.field("b", pa.struct([pa.field("c", pa.string())]), nullable=False)]),
+    pa.null(),
+    pa.bool_(),
+    pa.int8(),
+    pa.int16(),
+    pa.int32(),
+    pa.int64(),
+    pa.uint8(),
+    pa.uint16(),
+    pa.uint32(),
+    pa.uint64(),
+    pa.float16(),
+    pa.float32(),
+    pa.float64(),
+    pa.string(),
+    pa.large_string(),
+    pa.string_view(),
+    pa.binary(),
+    pa.large_binary(),
+    pa.binary_view(),
+    pa.binary(5),
+    pa.date32(),
+    pa.date64(),
+    pa.time32("s"),
+    pa.time32("ms"),
+    pa.time64("us"),
+    pa.time64("ns"),
+    pa.timestamp("s"),
+    pa.timestamp("ns", "Europe/Berlin"),
+    pa.timestamp("ms", "UTC"),
+    pa.duration("s"),
+    pa.duration("ms"),
+    pa.decimal32(3, 1),
+    pa.decimal64(12, -3),
+    pa.decimal128(20, 2),
+    pa.decimal256(60, 2),
+    pa.list_(pa.int8()),
+    pa.large_list(pa.field("item", pa.string(), nullable=False)),
+    pa.list_(pa.int8(), 3),
+    pa.struct(
+        [pa.field("a", pa.int8()), pa.field("b", pa.struct([pa.field("c", pa.string())]), nullable=False)]
+    ),
     pa.map_(pa.string(), pa.int32()),
-]  # fmt: skip
+]
 _SCHEMA = pa.schema([pa.field(f"c{i}", t, nullable=i % 2 == 0) for i, t in enumerate(_TYPES)])
 
-_OF_VECTORS = {"int": lambda bits, signed: getattr(pa, f"{'' if signed else 'u'}int{bits}")(), "bool": pa.bool_,
-               "ts": pa.timestamp, "utf8": pa.string}  # fmt: skip
+_OF_VECTORS = {
+    "int": lambda bits, signed: getattr(pa, f"{'' if signed else 'u'}int{bits}")(),
+    "bool": pa.bool_,
+    "ts": pa.timestamp,
+    "utf8": pa.string,
+}
 
 
 def test_golden_bytes() -> None:
@@ -89,38 +127,48 @@ def test_odf_and_back_keeps_what_odf_knows() -> None:
         name: str(again.field(name).type) for name in again.names if again.field(name) != _SCHEMA.field(name)
     }
     assert set(changed.values()) == {
-        "string", "binary", "date32[day]", "timestamp[s, tz=UTC]", "decimal128(3, 1)", "decimal128(12, -3)",
+        "string",
+        "binary",
+        "date32[day]",
+        "timestamp[s, tz=UTC]",
+        "decimal128(3, 1)",
+        "decimal128(12, -3)",
         "list<item: string not null>",
-    }  # fmt: skip
+    }
     twice = arrow_schema_to_odf(again)
     assert odf_schema_to_arrow(twice).equals(again)
 
 
 def test_defaults() -> None:
-    types = {
-        DataTypeTimestamp(): pa.timestamp("ms", "UTC"),
-        DataTypeTimestamp(unit=TimeUnit.NANOSECOND, timezone="+00:00"): pa.timestamp("ns", "+00:00"),
-        DataTypeTime(): pa.time32("ms"),
-        DataTypeTime(unit=TimeUnit.MICROSECOND): pa.time64("us"),
-        DataTypeDuration(): pa.duration("ms"),
-        DataTypeDecimal(precision=38, scale=0): pa.decimal128(38, 0),
-        DataTypeDecimal(precision=39, scale=-2): pa.decimal256(39, -2),
-        DataTypeBinary(fixed_length=3): pa.binary(3),
-        DataTypeList(item_type=DataTypeOption(inner=DataTypeInt64()), fixed_length=2): pa.list_(
-            pa.int64(), 2
+    types: list[tuple[Any, Any]] = [
+        (DataTypeTimestamp(), pa.timestamp("ms", "UTC")),
+        (DataTypeTimestamp(unit=TimeUnit.NANOSECOND, timezone="+00:00"), pa.timestamp("ns", "+00:00")),
+        (DataTypeTime(), pa.time32("ms")),
+        (DataTypeTime(unit=TimeUnit.MICROSECOND), pa.time64("us")),
+        (DataTypeDuration(), pa.duration("ms")),
+        (DataTypeDecimal(precision=38, scale=0), pa.decimal128(38, 0)),
+        (DataTypeDecimal(precision=39, scale=-2), pa.decimal256(39, -2)),
+        (DataTypeBinary(fixed_length=3), pa.binary(3)),
+        (
+            DataTypeList(item_type=DataTypeOption(inner=DataTypeInt64()), fixed_length=2),
+            pa.list_(pa.int64(), 2),
         ),
-    }
-    for odf, arrow in types.items():
+    ]
+    for odf, arrow in types:
         schema = odf_schema_to_arrow(DataSchema(fields=(DataField(name="x", type=odf),)))
         assert schema.field("x") == pa.field("x", arrow, nullable=False)
 
 
 @pytest.mark.parametrize(
     "arrow",
-    [pa.dictionary(pa.int32(), pa.string()), pa.month_day_nano_interval(), pa.dense_union([pa.field("a", pa.int8())]),
-     pa.run_end_encoded(pa.int32(), pa.int8())],
+    [
+        pa.dictionary(pa.int32(), pa.string()),
+        pa.month_day_nano_interval(),
+        pa.dense_union([pa.field("a", pa.int8())]),
+        pa.run_end_encoded(pa.int32(), pa.int8()),
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_arrow_types_that_odf_has_not(arrow: pa.DataType) -> None:
     schema = pa.schema([pa.field("x", arrow)])
     for convert in (arrow_schema_to_odf, write_raw_arrow_schema):
@@ -131,14 +179,18 @@ def test_arrow_types_that_odf_has_not(arrow: pa.DataType) -> None:
 
 @pytest.mark.parametrize(
     "odf",
-    [DataTypeDecimal(precision=77, scale=0), DataTypeDecimal(precision=0, scale=0),
-     DataTypeBinary(fixed_length=1 << 40), DataTypeList(item_type=DataTypeString(), fixed_length=1 << 40),
-     DataTypeOption(inner=DataTypeOption(inner=DataTypeInt64()))],
+    [
+        DataTypeDecimal(precision=77, scale=0),
+        DataTypeDecimal(precision=0, scale=0),
+        DataTypeBinary(fixed_length=1 << 40),
+        DataTypeList(item_type=DataTypeString(), fixed_length=1 << 40),
+        DataTypeOption(inner=DataTypeOption(inner=DataTypeInt64())),
+    ],
     ids=str,
-)  # fmt: skip
-def test_odf_types_that_arrow_has_not(odf: object) -> None:
+)
+def test_odf_types_that_arrow_has_not(odf: Any) -> None:
     with pytest.raises(UnsupportedArrowType):
-        odf_schema_to_arrow(DataSchema(fields=(DataField(name="x", type=odf),)))  # type: ignore[arg-type]
+        odf_schema_to_arrow(DataSchema(fields=(DataField(name="x", type=odf),)))
 
 
 def test_bytes_that_are_no_schema() -> None:

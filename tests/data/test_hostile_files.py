@@ -240,7 +240,8 @@ def test_offsets_in_an_ipc_message_are_checked() -> None:
     ],
 )
 def test_thrift_that_lies_about_sizes(data: bytes) -> None:
-    for wanted in ({}, {1: None}, {1: {}}):
+    kinds: list[dict[int, Any]] = [{}, {1: None}, {1: {}}]
+    for wanted in kinds:
         with pytest.raises(InvalidDataFile):
             ThriftReader(data).struct(wanted)
 

@@ -81,9 +81,12 @@ def test_other_names_of_system_columns() -> None:
         offset_column="o", operation_type_column="k", system_time_column="st", event_time_column="et"
     )
     schema = pa.schema(
-        [field.with_name(name) for field, name in zip(SLICE_SCHEMA, ["o", "k", "st", "et", "c", "p"])]
+        [
+            field.with_name(name)
+            for field, name in zip(SLICE_SCHEMA, ["o", "k", "st", "et", "c", "p"], strict=True)
+        ]
     )
-    content = parquet(dict(zip(schema.names, records(0, 3).values())), schema)
+    content = parquet(dict(zip(schema.names, records(0, 3).values(), strict=True)), schema)
     described = describe(content, 0, 3)
     _check(content, described, arrow_schema_to_odf(schema), names)
     with pytest.raises(SliceSchemaMismatch):
@@ -277,7 +280,7 @@ def test_nested_columns_by_name_and_type() -> None:
     declared = pa.struct([pa.field("a", pa.int32()), pa.field("b", pa.list_(pa.string()))])
     stored = pa.struct([pa.field("b", pa.large_list(pa.large_string())), pa.field("a", pa.int32())])
     schema = arrow_schema_to_odf(SLICE_SCHEMA.append(pa.field("n", declared)))
-    values = [{"a": 1, "b": ["x"]}, None, {"a": None, "b": []}]
+    values: list[Any] = [{"a": 1, "b": ["x"]}, None, {"a": None, "b": []}]
     content = parquet(records(0, 3) | {"n": values}, SLICE_SCHEMA.append(pa.field("n", stored)))
     described = dataclasses.replace(describe(content, 0, 3))
     _check(content, described, schema)

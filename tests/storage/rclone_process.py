@@ -80,6 +80,7 @@ class RcloneProcess:
     def pause(self) -> None:
         assert self._child is not None
         os.kill(self._child.pid, signal.SIGSTOP)
+        os.waitpid(self._child.pid, os.WUNTRACED)  # a busy machine takes its time to stop all threads
 
     def resume(self) -> None:
         assert self._child is not None

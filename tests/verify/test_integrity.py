@@ -233,20 +233,28 @@ _TRUE = parquet(records(0, 4))
 @pytest.mark.parametrize(
     ("described", "content", "code"),
     [
-        (dataclasses.replace(describe(_TRUE, 0, 4), offset_interval=OffsetInterval(start=0, end=4)), _TRUE, "slice_rows_mismatch"),
+        (
+            dataclasses.replace(describe(_TRUE, 0, 4), offset_interval=OffsetInterval(start=0, end=4)),
+            _TRUE,
+            "slice_rows_mismatch",
+        ),
         (describe(parquet(records(1, 4)), 0, 4), parquet(records(1, 4)), "slice_offsets_mismatch"),
         (
-            dataclasses.replace(describe(_TRUE, 0, 4), logical_hash=describe(parquet(records(0, 3)), 0, 3).logical_hash),
+            dataclasses.replace(
+                describe(_TRUE, 0, 4), logical_hash=describe(parquet(records(0, 3)), 0, 3).logical_hash
+            ),
             _TRUE,
             "logical_hash_mismatch",
         ),
         (
-            dataclasses.replace(describe(_TRUE, 0, 4), physical_hash=Multihash.sha3_256(b"no parquet"), size=10),
+            dataclasses.replace(
+                describe(_TRUE, 0, 4), physical_hash=Multihash.sha3_256(b"no parquet"), size=10
+            ),
             b"no parquet",
             "slice_unreadable",
         ),
     ],
-)  # fmt: skip
+)
 def test_slice_that_is_not_what_its_block_says(described: DataSlice, content: bytes, code: str) -> None:
     dataset = _lying(described, content)
     report = _verify(dataset.files())

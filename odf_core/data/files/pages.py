@@ -111,7 +111,9 @@ class PageSurvey:
             except InvalidDataFile:
                 if len(data) < room or room == _LARGEST_HEADER_BYTES:
                     raise
-        details = next((header[field] for field in (5, 7, 8) if isinstance(header.get(field), dict)), {})
+        details: dict[int, Any] = next(
+            (header[field] for field in (5, 7, 8) if isinstance(header.get(field), dict)), {}
+        )
         numbers = [header.get(2), header.get(3), details.get(1, 0), details.get(4 if 8 in header else 2, 0)]
         if not all(isinstance(number, int) and number >= 0 for number in numbers):
             raise InvalidDataFile(f"Column {leaf.name!r} has a page without a size.")

@@ -26,6 +26,7 @@ def refusal(status: int, headers: Mapping[str, str], body: bytes, url: str) -> O
     """The error of a status that is no success (wire.md 1.2), with the peer's own sentence."""
     said = peer_sentence(body)
     extras: dict[str, object] = {"status": status, "retryAfter": retry_after(headers)}
+    extras |= peer_facts(body)
     told = f" It says: {said}" if said else ""
     if status in RETRIED_STATUSES:
         return RemoteUnavailable(f"The node answered {status}.{told}", objects=[url], extras=extras)
@@ -64,6 +65,18 @@ def peer_sentence(body: bytes) -> str:
         match = re.search(r"<Message>(.*?)</Message>", text, re.DOTALL)
         text = match[1] if match else ""
     return printable(text)
+
+
+def peer_facts(body: bytes) -> dict[str, object]:
+    """The code and the request id in a node's error body, by which its log can be searched."""
+    try:
+        parsed = json.loads(body[: 16 * 1024])
+    except ValueError:
+        return {}
+    if not isinstance(parsed, dict):
+        return {}
+    found = {"peerCode": parsed.get("code"), "requestId": parsed.get("requestId")}
+    return {name: printable(value) for name, value in found.items() if isinstance(value, str)}
 
 
 def printable(text: str) -> str:

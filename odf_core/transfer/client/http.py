@@ -27,6 +27,8 @@ T = TypeVar("T")
 
 USER_AGENT = "odf-node-client"
 VERSION_HEADER = ("x-odf-smtp-version", "1")
+ACCEPT_HEADER = ("Accept", "application/json, */*;q=0.5")
+"""Asks for errors with their code, where a node would answer a deployed client with less."""
 _REDIRECTS = 5
 _REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 _FAILURES = (HTTPError, HTTPException, OSError)
@@ -165,7 +167,7 @@ class Http:
         limit = self.options.limits.http_body_bytes if max_bytes is None else max_bytes
 
         def attempt() -> bytes:
-            with self.open("GET", url, headers) as answer:
+            with self.open("GET", url, dict([ACCEPT_HEADER]) | dict(headers or {})) as answer:
                 if answer.status == 200:
                     return answer.read_text(limit)
                 if answer.status == 404 and missing is not None:

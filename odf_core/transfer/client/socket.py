@@ -31,7 +31,7 @@ from websockets.uri import parse_uri
 from odf_core.errors import OdfError
 from odf_core.transfer.client.answers import refusal
 from odf_core.transfer.client.errors import RemoteUnavailable, UnexpectedAnswer
-from odf_core.transfer.client.http import USER_AGENT, VERSION_HEADER, origin_of, shown_url
+from odf_core.transfer.client.http import ACCEPT_HEADER, USER_AGENT, VERSION_HEADER, origin_of, shown_url
 from odf_core.transfer.client.options import TransferOptions
 from odf_core.transfer.errors import MessageTooLarge
 from odf_core.transfer.frames import TextMessage
@@ -73,7 +73,7 @@ class SmartSocket:
         Raises the error of a denial's status (`answers.refusal`), `RemoteUnavailable` without an
         answer, `UnexpectedAnswer` for a handshake that is none.
         """
-        headers: dict[str, str] = dict([VERSION_HEADER])
+        headers: dict[str, str] = dict([VERSION_HEADER, ACCEPT_HEADER])
         if token is not None:
             headers["Authorization"] = f"Bearer {token}"
         protocol = SlashSubprotocol(

@@ -51,12 +51,14 @@ class ModelCodec(Generic[T]):
         self._message = message
         self._model: type[WireModel[T]] = model
         self.schema: type[BaseModel] = model
-        self.markers = frozenset(
-            field.alias or name for name, field in self.schema.model_fields.items() if field.is_required()
-        )
+        named = {field.alias or name: field for name, field in self.schema.model_fields.items()}
+        self.fields = frozenset(named)
+        self.markers = frozenset(name for name, field in named.items() if field.is_required())
+        self.foreign: frozenset[str] = frozenset()
 
     def decode(self, data: bytes, limits: Limits) -> T:
         """Value of a text."""
+        refuse_foreign(data, self._message, self.foreign)
         read: Any = read_model(self.schema, data, self._message)
         value: T = read.value()
         if isinstance(value, ObjectsRequest) and len(value.objects) > limits.objects_per_request:
@@ -72,13 +74,10 @@ class ModelCodec(Generic[T]):
 
 
 class EmptyCodec(Generic[T]):
-    """`{}`: any object, but for one with the fields of another message of the dialect.
-
-    The deployed peers take every object for an empty message; here a message out of turn would be
-    taken for a wish to commit (wire.md 3.1), so those are told apart.
-    """
+    """`{}`: any object, but for one with the fields of another message of the dialect."""
 
     markers: frozenset[str] = frozenset()
+    fields: frozenset[str] = frozenset()
 
     def __init__(self, message: Message[T], value: T, schema: type[BaseModel]) -> None:
         self._message = message
@@ -88,11 +87,7 @@ class EmptyCodec(Generic[T]):
 
     def decode(self, data: bytes, limits: Limits) -> T:
         """The value, if the text is an object without foreign fields."""
-        found = top_level_keys(data, self._message) & self.foreign
-        if found:
-            raise UnexpectedMessage(
-                f"A {self._message} is due, but a message with {', '.join(sorted(found))} came."
-            )
+        refuse_foreign(data, self._message, self.foreign)
         return self._value
 
     def encode(self, value: T) -> TextMessage:
@@ -100,9 +95,20 @@ class EmptyCodec(Generic[T]):
         return TextMessage(b"{}")
 
 
+def refuse_foreign(data: bytes, message: Message[Any], foreign: frozenset[str]) -> None:
+    """Raises UnexpectedMessage for an object with fields that only other messages have.
+
+    The deployed peers take every object for an empty message and skip what they do not know; here a
+    message out of turn would be taken for a wish to commit, or to pull (wire.md 3.1).
+    """
+    found = top_level_keys(data, message) & foreign
+    if found:
+        raise UnexpectedMessage(f"A {message} is due, but a message with {', '.join(sorted(found))} came.")
+
+
 def tell_apart(codecs: Mapping[Message[Any], Codec[Any]]) -> None:
-    """Lets the empty messages of a dialect know the fields of all its others."""
-    fields = frozenset[str]().union(*(codec.markers for codec in codecs.values()))
+    """Lets the messages of a dialect know the fields of all its others."""
+    required = frozenset[str]().union(*(codec.markers for codec in codecs.values()))
     for codec in codecs.values():
-        if isinstance(codec, EmptyCodec):
-            codec.foreign = fields
+        if isinstance(codec, EmptyCodec | ModelCodec):
+            codec.foreign = required - codec.fields

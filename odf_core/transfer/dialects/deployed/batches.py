@@ -65,7 +65,7 @@ class BatchCodec:
         self._message = message
         self._key = key
         self.schema = schema
-        self.markers = frozenset({key})
+        self.markers = self.fields = frozenset({key})
 
     def decode(self, data: bytes, limits: Limits) -> BlocksBatch:
         """Batch with its payload as bytes; raises MalformedMessage, MessageTooLarge, UnsupportedMediaType."""
