@@ -23,8 +23,8 @@ PY := .venv/bin/python
 UV := .venv/bin/uv
 MADE := .venv/.made
 
-# A caller's Python environment must not leak into ours.
-unexport PYTHONPATH PYTHONHOME VIRTUAL_ENV CONDA_PREFIX
+# A caller's Python environment must not leak into ours; without compiled modules each start takes seconds.
+unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE VIRTUAL_ENV CONDA_PREFIX
 
 # A moved or copied folder: the scripts in .venv/bin name the old place, so start anew.
 ifneq ($(wildcard $(MADE)/for),)
@@ -91,7 +91,7 @@ $(MADE)/venv: requirements-build.txt
 # uv takes a quarter of pip's time; pip, which knows this machine's own settings, is the way out.
 define INSTALL
 	@echo "Installing from $(1)"
-	@$(UV) pip install --quiet --python $(PY) --require-hashes -r $(1) || { \
+	@$(UV) pip install --quiet --compile-bytecode --python $(PY) --require-hashes -r $(1) || { \
 	  echo "uv could not; trying pip, which takes longer" >&2; \
 	  $(PY) -m pip install --quiet --no-input --disable-pip-version-check --require-hashes -r $(1); }
 	@touch $@

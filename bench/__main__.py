@@ -26,13 +26,14 @@ HASH = "hash"
 
 
 def main() -> int:
-    """Run the benches that were asked for; 1 if an aim was missed."""
+    """Run the benches that were asked for; a missed aim is told, not an error."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help=f"{', '.join([*BENCHES, HASH])}; default: all"
     )
     parser.add_argument("--rounds", type=int, default=3, help="rounds; the median counts (default: 3)")
     parser.add_argument("--dir", type=Path, default=None, help="where the temporary directory is made")
+    parser.add_argument("--full", action="store_true", help="all 20,000 blocks over the Simple protocol too")
     given = parser.parse_args()
     names = given.names or [*BENCHES, HASH]
     if unknown := set(names) - {*BENCHES, HASH}:
@@ -41,7 +42,7 @@ def main() -> int:
     started = time.monotonic()
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="odf-bench-", dir=given.dir) as folder:
-        stage = Stage(Path(folder), console, given.rounds)
+        stage = Stage(Path(folder), console, given.rounds, given.full)
         try:
             for name in names:
                 if name in BENCHES:

@@ -44,9 +44,10 @@ def run(stage: Stage) -> tuple[list[Row], str]:
         )
     )
     return rows, (
-        f"{NUM_BLOCKS} blocks, {material.block_bytes / 1e6:.1f} MB; {alone.received / 1e6:.1f} MB of WebSocket "
-        f"frames to each client. Clients in one process, read and discard. The first of them all, which has "
-        f"the archive made, took {alone.seconds:.2f} s; the node used {cpu:.1f} s of processor for the {NUM_CLIENTS}."
+        f"{NUM_BLOCKS} blocks, {material.block_bytes / 1e6:.1f} MB; {alone.received / 1e6:.1f} MB of "
+        "WebSocket frames to each client. Clients in one process, read and discard. The first of them "
+        f"all, which has the archive made, took {alone.seconds:.2f} s; for the {NUM_CLIENTS} the node used "
+        f"{cpu:.1f} s of processor."
     )
 
 

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from odf_core.data.files.logical_hash import logical_hash_file
+from odf_core.data import write_slice
 from odf_core.identity import DatasetId, Multihash, ObjectKind, ObjectRef
 from odf_core.metadata import (
     AddData,
@@ -25,7 +24,6 @@ from odf_core.metadata import (
     DataTypeTimestamp,
     MetadataBlock,
     MetadataEvent,
-    OffsetInterval,
     Seed,
     SetDataSchema,
     SourceState,
@@ -34,10 +32,9 @@ from odf_core.metadata import (
     make_block,
 )
 from odf_core.transfer.client import DatasetFolder
-from odf_core.transfer.client.partial import hash_file
 
 _START = datetime(2024, 1, 1, tzinfo=UTC)
-_ROWS = 36_000  # make files of a MiB: see `_records`
+_ROWS = 32_000  # make files of a MiB: see `_records`
 _MILLISECONDS = pa.timestamp("ms", "UTC")
 _ARROW_SCHEMA = pa.schema(
     [
@@ -86,25 +83,9 @@ def make_slices(folder: Path, count: int) -> list[DataSlice]:
     folder.mkdir(parents=True, exist_ok=True)
     made = []
     for number in range(count):
-        path = folder / f"{number}.pending"
-        pq.write_table(
-            _records(number),
-            path,
-            version="1.0",
-            compression="snappy",
-            use_dictionary=["op", "system_time", "station"],
-        )
-        physical_hash, size = hash_file(path)
-        path.rename(folder / str(physical_hash))
-        start = number * _ROWS
-        made.append(
-            DataSlice(
-                logical_hash=logical_hash_file(folder / str(physical_hash)),
-                physical_hash=physical_hash,
-                offset_interval=OffsetInterval(start=start, end=start + _ROWS - 1),
-                size=size,
-            )
-        )
+        written = write_slice(_records(number), folder / f"{number}.pending")
+        written.path.rename(folder / str(written.data_slice.physical_hash))
+        made.append(written.data_slice)
     return made
 
 

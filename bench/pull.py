@@ -30,8 +30,8 @@ def run(stage: Stage) -> tuple[list[Row], str]:
     ]
     megabytes = material.object_bytes / 1e6
     return rows, (
-        f"{len(material.objects)} objects, {megabytes:.0f} MB, {stage.options.parallelism} at once; both sides "
-        "write files; the S3 server reads from the page cache. Ours includes head, session, blocks, "
+        f"{len(material.objects)} objects, {megabytes:.0f} MB, {stage.options.parallelism} at once; both "
+        "sides write files; the S3 server reads from the page cache. Ours includes head, session, blocks, "
         "hashing, chain rules. Baseline: urllib3, presigned GETs, not hashed."
     )
 

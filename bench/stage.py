@@ -35,6 +35,7 @@ class Stage:
     root: Path
     console: Console
     rounds: int
+    full: bool = False
     options: TransferOptions = field(default_factory=TransferOptions)
     _node: NodeProcess | None = None
     _slices: list[DataSlice] = field(default_factory=list)

@@ -21,7 +21,7 @@ from odf_core.errors import InternalError, OdfError
 START_SECONDS = 300.0  # recovery after a crash may be long; a server that ended is noticed at once
 RESTART_SECONDS = (0.1, 0.5, 1.0, 2.0, 5.0)
 MOST_EXITS, EXITS_SECONDS = 5, 60.0
-_TICK_SECONDS, _READY_TICK_SECONDS, _ROTATE_SECONDS = 0.1, 0.02, 30.0
+_TICK_SECONDS, _READY_TICK_SECONDS, _ROTATE_SECONDS = 0.1, 0.05, 30.0
 
 logger = logging.getLogger(__name__)
 

@@ -126,3 +126,12 @@ def push(remote: Remote, dataset_id: str, local: Folder) -> Outcome:
     reply(ws)
     ws.send_close(1000)
     return Outcome(True, old, head, len(chain), skipped)
+
+
+def complete_without_objects(ws: RawWebSocket) -> None:
+    """The end of a push whose blocks name no objects: an empty list, then the completion."""
+    ws.send_json({"objectFiles": []})
+    reply(ws)
+    ws.send_json({})
+    reply(ws)
+    ws.send_close(1000)

@@ -27,6 +27,7 @@ from odf_core.transfer.errors import (
     RefCollision,
     SeedOverwriteRestricted,
     SessionExpired,
+    UnexpectedMessage,
 )
 from odf_core.transfer.messages import Party
 from tests.transfer_core.values import DATASET, HEAD, LIMITS, SLICE, TAIL
@@ -307,7 +308,7 @@ def test_only_collisions_wait_for_the_next_message():
 def test_a_payload_with_the_word_is_no_error():
     ref = ObjectRef(ObjectKind.CHECKPOINT, Multihash.sha3_256(b"Err"), 1)
     text = DEPLOYED.encode(messages.PULL_OBJECTS_REQUEST, messages.model.ObjectsRequest((ref,))).to_text()
-    with pytest.raises(MalformedMessage):
+    with pytest.raises(UnexpectedMessage):
         DEPLOYED.decode(messages.PULL_RESPONSE, text.replace("{", '{"x":"\\"Err\\"",', 1), LIMITS)
     ok = '{"Ok":{},"note":{"Err":1}}'
     assert DEPLOYED.decode(messages.PUSH_RESPONSE, ok, LIMITS)

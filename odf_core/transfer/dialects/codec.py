@@ -25,6 +25,10 @@ class Codec(Protocol[T]):
         """Top-level fields without which a text is not this message."""
 
     @property
+    def fields(self) -> frozenset[str]:
+        """All top-level fields that are read."""
+
+    @property
     def schema(self) -> type[BaseModel]:
         """The message as a model, for its JSON Schema."""
 
