@@ -41,9 +41,7 @@ class Limits(BaseModel):
     object_bytes: int = Field(
         5 * GiB, gt=0, description="Largest data slice or checkpoint (S3 copies at most 5 GiB at once)."
     )
-    objects_per_request: int = Field(
-        100_000, gt=0, description="Most objects in one transfer request."
-    )
+    objects_per_request: int = Field(100_000, gt=0, description="Most objects in one transfer request.")
     http_body_bytes: int = Field(1 * MiB, gt=0, description="Largest JSON body of an HTTP request or answer.")
     slice_footer_bytes: int = Field(8 * MiB, gt=0, description="Largest footer of a Parquet file.")
     slice_columns: int = Field(4096, gt=0, description="Most (leaf) columns of a Parquet file.")

@@ -55,11 +55,3 @@ def s3_bucket(s3_server: S3Server, s3_client: Any) -> S3Bucket:
 def database_url(services: Addresses) -> Iterator[str]:
     with fresh_database(services) as url:
         yield url
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:  # temporary, the coordinator removes it
-    terminalreporter.write_line(
-        "COORDINATOR'S NOTICE to all engineers: feature freeze at 03:48 UTC (see `date`). The machine is overloaded: "
-        "run only single small tests now, bring what you have to a whole, consistent state, and send your final "
-        "report before 03:48. What is not done then: say it in the report."
-    )

@@ -72,17 +72,23 @@ class NodeWorld:
     def files(self, dataset_id: str) -> dict[str, bytes]:
         """The dataset's folder in the bucket, as far as both sides must have it alike; by its `fed01…`."""
         prefix = f"{dataset_id}/"
-        names = [key.removeprefix(prefix) for key in self.keys(prefix)]
         return {
-            name: self.s3.get_object(Bucket=self.bucket.bucket, Key=prefix + name)["Body"].read()
-            for name in names
-            if name.partition("/")[0] in DATASET_PLACES
+            key.removeprefix(prefix): (self.folder / key).read_bytes()
+            for key in self.keys(prefix)
+            if key.removeprefix(prefix).partition("/")[0] in DATASET_PLACES
         }
 
+    @property
+    def folder(self) -> Path:
+        """The bucket on disk: what is really there, whatever the S3 server remembers of it (stack.md 2.4)."""
+        return Path(self.bucket.root) / self.bucket.bucket
+
     def keys(self, prefix: str = "") -> list[str]:
-        """All keys of the bucket below a prefix."""
-        pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=self.bucket.bucket, Prefix=prefix)
-        return [found["Key"] for page in pages for found in page.get("Contents", [])]
+        """All keys of the bucket below a prefix; what the server has half-written is hidden, and none."""
+        found = (
+            path.relative_to(self.folder).as_posix() for path in self.folder.rglob("*") if path.is_file()
+        )
+        return sorted(key for key in found if key.startswith(prefix) and "/.rclone_temp_" not in key)
 
     def staged(self) -> list[str]:
         """What lies in staging, but for the file that keeps the folder."""
