@@ -13,8 +13,8 @@ from pathlib import Path
 
 import urllib3
 
+from odf_core.storage.flushing import flush
 from odf_core.transfer.client import TransferOptions
-from odf_core.transfer.client.durable import flush
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ that makes the object known. What is refused stays in staging, where nobody read
 """
 
 import hashlib
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -62,7 +63,9 @@ async def admit(context: NodeContext, dataset_id: DatasetId, session_id: UUID, i
     the next push need not send them again; the dataset is unchanged.
     """
     pending = await _pending(context, dataset_id, intake)
-    worker = AdmissionWorker(context, dataset_id, session_id)
+    at_once = max(1, min(len(pending), context.settings.admission.parallelism))
+    hash_threads = max(1, (os.cpu_count() or 1) // at_once)
+    worker = AdmissionWorker(context, dataset_id, session_id, hash_threads)
     verdict = await _examine(worker, pending)
     admitted = [item.ref for item in verdict.passed if not item.is_known]
     if admitted:
@@ -146,6 +149,8 @@ class AdmissionWorker:
     context: NodeContext
     dataset_id: DatasetId
     session_id: UUID
+    hash_threads: int
+    """For each object: many objects share the processors, a single large one gets them all."""
 
     def content_key(self, ref: ObjectRef) -> str:
         return dataset_prefix(self.dataset_id) + object_key(ref)
@@ -163,6 +168,14 @@ class AdmissionWorker:
                 claimed.publish(self.content_key(item.ref), settle=False)
 
     def _check(self, file: BinaryIO, claim: Claim) -> None:
+        """A refusal names the slice and its block, beside what the check itself is about."""
+        try:
+            self._check_slice(file, claim)
+        except OdfError as error:
+            error.objects = (str(claim.ref), str(claim.block.hash), *error.objects)
+            raise
+
+    def _check_slice(self, file: BinaryIO, claim: Claim) -> None:
         if claim.data_slice is None:
             return
         settings = self.context.settings
@@ -170,7 +183,9 @@ class AdmissionWorker:
         check_slice(facts, claim.data_slice, claim.schema, claim.vocabulary)
         mode = settings.admission.logical_hash
         if mode == "on" or (mode == "sample" and facts.num_rows <= settings.admission.sample_rows):
-            check_logical_hash(file, claim.data_slice.logical_hash)
+            check_logical_hash(
+                file, claim.data_slice.logical_hash, threads=self.hash_threads, limits=settings.limits
+            )
 
 
 @contextmanager

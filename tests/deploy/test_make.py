@@ -95,6 +95,18 @@ def test_ci_runs_linters_and_tests_and_stops_at_the_first_failure(tmp_path: Path
         rules = "".join(f"{name}:\n\t@echo {name} $(ARGS); {'exit 5' if name == failing else 'true'}\n"
                         for name in ("lint", "test"))  # fmt: skip
         (tmp_path / "x" / "Makefile").write_text(f".PHONY: lint test\n{rules}")
-        done = subprocess.run([str(copy / "run"), "-k", "one"], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [str(copy / "run"), "-k", "one"],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=_without_make(),
+        )
         assert done.returncode != 0
         assert done.stdout.splitlines() == ["lint", "test -k one"][: 1 + (failing == "test")]
+
+
+def _without_make() -> dict[str, str]:
+    """The environment as a shell has it, also where these tests were themselves started by make."""
+    ours = {"MAKEFLAGS", "MAKELEVEL", "MFLAGS", "MAKEOVERRIDES", "ARGS"}
+    return {name: value for name, value in os.environ.items() if name not in ours}

@@ -1,9 +1,11 @@
 """Fixtures of the scenarios: nodes that live as long as a module, and four ways to drive them.
 
 multi_world, single_world   a node of either tenancy with the usual settings
+private_world               one on embedded services of its own
 world                       each of the two in turn
 person                      a fresh account on `world`
 driver                      our client and the scripted one, in both dialects
+speaker                     the scripted client message by message, in either dialect
 unique, at, foo             a text of the test's own; from it the name and the dataset of wire.md 8
 """
 
@@ -15,7 +17,8 @@ import pytest
 
 from tests.builders.dataset_builder import DatasetBuilder, root_dataset
 from tests.scenarios.drivers import DRIVERS, Driver
-from tests.scenarios.world import NodeWorld, Person, node_world
+from tests.scenarios.speakers import SPEAKERS, Speaker
+from tests.scenarios.world import NodeWorld, Person, embedded_world, node_world
 from tests.scripted.websocket import RawWebSocket
 from tests.services import Addresses
 
@@ -29,6 +32,13 @@ def multi_world(services: Addresses, s3_client: Any) -> Iterator[NodeWorld]:
 @pytest.fixture(scope="module")
 def single_world(services: Addresses, s3_client: Any) -> Iterator[NodeWorld]:
     with node_world(services, s3_client, tenancy="single") as world:
+        yield world
+
+
+@pytest.fixture(scope="module")
+def private_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NodeWorld]:
+    """With services of its own, and the bucket that embedded mode has."""
+    with embedded_world(tmp_path_factory.mktemp("services")) as world:
         yield world
 
 
@@ -46,6 +56,12 @@ def person(world: NodeWorld) -> Person:
 @pytest.fixture(params=DRIVERS, ids=[driver.name for driver in DRIVERS])
 def driver(request: pytest.FixtureRequest) -> Driver:
     found: Driver = request.param
+    return found
+
+
+@pytest.fixture(params=SPEAKERS, ids=[speaker.name for speaker in SPEAKERS])
+def speaker(request: pytest.FixtureRequest) -> Speaker:
+    found: Speaker = request.param
     return found
 
 

@@ -90,12 +90,6 @@ PHASES: tuple[Callable[[Push], None], ...] = (
 )
 
 
-@pytest.fixture(params=SPEAKERS, ids=[speaker.name for speaker in SPEAKERS])
-def speaker(request: pytest.FixtureRequest) -> Speaker:
-    found: Speaker = request.param
-    return found
-
-
 @pytest.mark.parametrize("phase", PHASES, ids=[phase.__name__ for phase in PHASES])
 def test_a_dropped_first_push(
     multi_world: NodeWorld,

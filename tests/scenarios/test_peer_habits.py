@@ -33,12 +33,6 @@ def asking_world(services: Addresses, s3_client: Any) -> Iterator[NodeWorld]:
         yield world
 
 
-@pytest.fixture(params=SPEAKERS, ids=[speaker.name for speaker in SPEAKERS])
-def speaker(request: pytest.FixtureRequest) -> Speaker:
-    found: Speaker = request.param
-    return found
-
-
 def test_a_silent_client_finishes(
     multi_world: NodeWorld, foo: DatasetBuilder, at: str, tmp_path: Path
 ) -> None:

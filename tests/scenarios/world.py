@@ -9,20 +9,27 @@ import itertools
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import psycopg
 
+from app.database import upgrade
+from app.embedded import EmbeddedServices
 from app.ops.logs import configure_logging
+from app.settings import S3Settings
+from app.wiring import s3_config
 from odf_core.identity import DatasetId
+from odf_core.storage.control import RcloneControl
+from odf_core.storage.embedded import EmbeddedS3Store
+from odf_core.storage.s3 import S3Store
 from tests.builders.dataset_builder import DatasetBuilder
 from tests.running_node import RunningNode, running_node, settings_for
 from tests.scripted import deployed
 from tests.scripted.deployed import Remote
 from tests.scripted.folder import Folder
-from tests.services import Addresses, S3Bucket, fresh_bucket, fresh_database
+from tests.services import Addresses, S3Bucket, S3Server, fresh_bucket, fresh_database
 
 SHORT = {"close_wait_seconds": 0.5, "progress_interval_seconds": 5}
 DATASET_PLACES = ("blocks", "checkpoints", "data", "refs")
@@ -192,3 +199,27 @@ def node_world(services: Addresses, s3_client: Any, **groups: Any) -> Iterator[N
         configure_logging(settings.log)
         with running_node(settings) as node:
             yield NodeWorld(node, database_url, bucket, s3_client)
+
+
+@contextmanager
+def embedded_world(folder: Path, **groups: Any) -> Iterator[NodeWorld]:
+    """A node on services of its own below `folder`, run as `odf serve --embedded` runs them."""
+    groups["transfer"] = {**SHORT, **groups.get("transfer", {})}
+    with EmbeddedServices(folder, durable=False) as services:
+        upgrade(services.database_url)
+        s3 = services.s3
+        server = S3Server(s3.endpoint, s3.region, s3.access_key_id, s3.secret_access_key, str(s3.root))
+        bucket = S3Bucket(**asdict(server), bucket=s3.bucket)
+        settings = settings_for(services.database_url, bucket, **groups)
+        configure_logging(settings.log)
+
+        def open_bucket(named: S3Settings) -> EmbeddedS3Store:
+            control = RcloneControl(s3.control)
+            return EmbeddedS3Store(s3.root, s3.bucket, S3Store(s3_config(named)), control)
+
+        client = server.client()
+        try:
+            with running_node(settings, open_bucket=open_bucket) as node:
+                yield NodeWorld(node, services.database_url, bucket, client)
+        finally:
+            client.close()

@@ -1,12 +1,9 @@
 """Writing files that survive a power cut: names moved atomically, everything flushed at once."""
 
-import ctypes
 import os
-import sys
-from collections.abc import Callable, Collection
 from pathlib import Path
 
-_FEW_FILES = 16
+from odf_core.storage.flushing import flush
 
 
 def write_atomically(path: Path, data: bytes, *, durable: bool, mode: int = 0o644) -> None:
@@ -26,34 +23,3 @@ def write_atomically(path: Path, data: bytes, *, durable: bool, mode: int = 0o64
         raise
     if durable:
         flush([path.parent])
-
-
-def flush(paths: Collection[Path]) -> None:
-    """Flush files and folders to the disk; many of them by one call for their whole file system."""
-    if len(paths) > _FEW_FILES and _flush_file_system(next(iter(paths))):
-        return
-    for path in paths:
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-
-
-def _flush_file_system(path: Path) -> bool:
-    """Linux's syncfs; False where there is none."""
-    syncfs = _syncfs()
-    if syncfs is None:
-        return False
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        return syncfs(descriptor) == 0
-    finally:
-        os.close(descriptor)
-
-
-def _syncfs() -> Callable[[int], int] | None:
-    if sys.platform != "linux":
-        return None
-    found: Callable[[int], int] | None = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
-    return found

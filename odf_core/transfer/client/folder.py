@@ -12,7 +12,8 @@ from odf_core.errors import IntegrityError, InvalidInput
 from odf_core.identity import Multihash, ObjectKind, ObjectRef
 from odf_core.limits import Limits
 from odf_core.metadata import StoredBlock, read_block
-from odf_core.transfer.client.durable import flush, write_atomically
+from odf_core.storage.flushing import flush
+from odf_core.transfer.client.durable import write_atomically
 from odf_core.transfer.client.errors import LocalHeadMoved
 
 _FOLDERS = {ObjectKind.DATA_SLICE: "data", ObjectKind.CHECKPOINT: "checkpoints"}
@@ -37,7 +38,7 @@ class DatasetFolder:
     def __init__(self, path: Path, limits: Limits | None = None) -> None:
         self.path = path
         self.limits = limits or Limits()
-        self._unflushed: set[Path] = set()
+        self._unflushed: set[str] = set()
 
     def __str__(self) -> str:
         return str(self.path)
@@ -117,7 +118,7 @@ class DatasetFolder:
         """
         folder = os.path.join(self.path, "blocks", "")  # noqa: PTH118 - 20,000 Path objects are slow
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-        self._unflushed.add(self.path / "blocks")
+        self._unflushed.add(folder)
         for block_hash, data in blocks:
             name = folder + str(block_hash)
             try:
@@ -130,12 +131,12 @@ class DatasetFolder:
                     raise OSError(f"short write to {name}")
             finally:
                 os.close(descriptor)
-            self._unflushed.add(Path(name))
+            self._unflushed.add(name)
 
     def _replace_if_wrong(self, path: Path, data: bytes) -> None:
         if path.stat().st_size != len(data) or path.read_bytes() != data:
             write_atomically(path, data, durable=False)
-            self._unflushed.add(path)
+            self._unflushed.add(str(path))
 
     # Objects
 
@@ -153,8 +154,7 @@ class DatasetFolder:
     def object_arrived(self, ref: ObjectRef) -> None:
         """Remember a new object for the next `flush`."""
         path = self.object_path(ref)
-        self._unflushed.add(path)
-        self._unflushed.add(path.parent)
+        self._unflushed.update((str(path), str(path.parent)))
 
     def flush(self) -> None:
         """Put everything that was written through this object on the disk."""
