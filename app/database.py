@@ -39,6 +39,12 @@ class DatabaseUnavailable(Unavailable):
     code: ClassVar[str] = "database_unavailable"
 
 
+class DatabaseSchemaMissing(Unavailable):
+    """The database is there, but the tables of this version are not."""
+
+    code: ClassVar[str] = "database_schema_missing"
+
+
 class CommitOutcomeUnknown(OutcomeUnknown):
     """The connection ended while a transaction was being committed."""
 
@@ -149,6 +155,10 @@ def _translated(error: Exception, *, committing: bool = False) -> Exception:
         return DatabaseUnavailable("All connections to the database are in use; try again shortly.")
     if isinstance(cause, psycopg.errors.QueryCanceled | psycopg.errors.LockNotAvailable):
         return DatabaseUnavailable("The database did not finish in time; try again shortly.")
+    if isinstance(cause, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn):
+        return DatabaseSchemaMissing(
+            "The database lacks the tables of this version; run `odf admin migrate`, or start the node."
+        )
     if isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
         return DatabaseUnavailable("The database does not answer; try again shortly.")
     return error

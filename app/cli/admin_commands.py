@@ -170,11 +170,14 @@ def reindex(
     ] = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Rebuild the index from the bucket, and say what is damaged there. Deletes nothing."""
+    """Rebuild the index from the bucket, and say what is damaged there. Deletes nothing.
+
+    An empty database gets its schema first.
+    """
     from app.cli.node import on_node
     from app.cli.reindexing import run_reindex, tell_reindex
 
-    report = on_node(context.obj, lambda node: run_reindex(node, rehash=rehash))
+    report = on_node(context.obj, lambda node: run_reindex(node, rehash=rehash), migrate=True)
     raise typer.Exit(tell_reindex(report, output))
 
 

@@ -31,9 +31,17 @@ def node_services(options: Options) -> Iterator[NodeServices]:
         yield ready
 
 
-def on_node(options: Options, action: Callable[[NodeContext], Awaitable[T]]) -> T:
-    """The result of `action` on the node that the options name."""
+def on_node(options: Options, action: Callable[[NodeContext], Awaitable[T]], *, migrate: bool = False) -> T:
+    """The result of `action` on the node that the options name.
+
+    An embedded database gets its schema first, as a start of the node would give it; another one only
+    with `migrate`.
+    """
+    from app.database import database_url, upgrade
+
     with node_services(options) as services:
+        if migrate or services.settings.embedded.enabled:
+            upgrade(database_url(services.settings.database))
         return asyncio.run(_act(services, action))
 
 

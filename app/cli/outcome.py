@@ -64,6 +64,7 @@ def unexpected(error: Exception) -> OdfError:
         path = error.filename if isinstance(error.filename, str) else None
         about = f" ({path})" if path else ""
         return SystemRefusal(f"The system refuses: {error.strerror}{about}.", objects=[path] if path else [])
+    first_line = next(iter(str(error).splitlines()), "")[:200]
     return InternalError(
-        f"This program failed ({type(error).__name__}: {error}); run it with --debug to see where."
+        f"This program failed ({type(error).__name__}: {first_line}); run it with --debug to see where."
     )

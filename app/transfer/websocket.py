@@ -83,14 +83,20 @@ class OdfWebSocketProtocol(WebSocketsSansIOProtocol):
             await self._send_chunks(message["text_chunks"], message["text_bytes"], message["frame_bytes"])
         elif self.oversized and message["type"] == "websocket.close":
             self._close_oversized(message.get("code", 1011), message.get("reason") or "")
+        elif self.oversized and message.get("text") is not None:
+            self._write_oversized(Frame(Opcode.TEXT, message["text"].encode()))
         else:
             await super().send(message)
 
+    def _write_oversized(self, frame: Frame) -> None:
+        """By hand, since the library takes the connection for failed; what still comes is discarded."""
+        if not self.close_sent and not self.transport.is_closing():
+            self.transport.write(frame.serialize(mask=False))
+
     def _close_oversized(self, code: int, reason: str) -> None:
-        """Close by hand, since the library takes the connection for failed; what still comes is discarded."""
         if self.close_sent or self.transport.is_closing():
             return
-        self.transport.write(Frame(Opcode.CLOSE, Close(code, reason).serialize()).serialize(mask=False))
+        self._write_oversized(Frame(Opcode.CLOSE, Close(code, reason).serialize()))
         self.close_sent = True
         self.close_timer = self.loop.call_later(self.close_timeout, self.transport.close)
 
