@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.builders.chain_builder import chain
@@ -84,6 +85,18 @@ def test_an_empty_node(odf: Odf, settings: dict[str, str]) -> None:
     assert odf("admin", "dataset", "delete", "alice/foo", "--yes").code == 4
     report = odf("admin", "reindex", "-o", "json").json
     assert (report["datasets"], report["findings"]) == (0, [])
+
+
+def test_a_database_without_tables(odf: Odf, settings: dict[str, str], database_url: str) -> None:
+    """Reindex is for a database that is lost: it makes the tables, where others say that they lack."""
+    with psycopg.connect(database_url.replace("+psycopg", ""), autocommit=True) as connection:
+        connection.execute("DROP SCHEMA public CASCADE")
+        connection.execute("CREATE SCHEMA public")
+    refused = odf("admin", "dataset", "list")
+    assert refused.code == 11
+    assert "odf admin migrate" in refused.err
+    assert odf("admin", "reindex", "-o", "json").json["datasets"] == 0
+    assert odf("admin", "dataset", "list", "-o", "json").json == []
 
 
 def test_a_node_from_start_to_end(odf: Odf, node: tuple[str, subprocess.Popen[str]], tmp_path: Path) -> None:
