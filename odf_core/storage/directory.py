@@ -123,8 +123,8 @@ class DirectoryStore:
             folders = self._make_folder(path.parent)
             pending = files.pending_path(path.parent)
             try:
-                # who wrote it (an S3 server beneath) has perhaps not
-                files.sync_file(source, later=not settle and not path.exists())
+                if settle or path.exists():
+                    files.sync_file(source)  # who wrote it (an S3 server beneath) has perhaps not
                 if not files.link_or_copy(source, pending, self._modes.file):
                     raise ObjectNotFound(
                         f"The claim on what should become {target} is over.", objects=[target]

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from odf_core.storage.flushing import begin_flush
 from odf_core.storage.keys import PENDING
 from odf_core.storage.port import ObjectInfo, Readable
 from odf_core.storage.streams import CHUNK_BYTES, wrong_size
@@ -100,14 +99,11 @@ def _copy(source: Path, target: Path, mode: int) -> bool:
     return True
 
 
-def sync_file(path: Path, *, later: bool = False) -> None:
-    """fsync what another process has written; with `later` it is only begun, and `flush` has to follow."""
+def sync_file(path: Path) -> None:
+    """fsync what another process has written."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
-        if later:
-            begin_flush(descriptor)
-        else:
-            os.fsync(descriptor)
+        os.fsync(descriptor)
     finally:
         os.close(descriptor)
 

@@ -1,11 +1,7 @@
-"""Putting files on the disk after they were written: a few one by one, many at once.
-
-What was begun early with `begin_flush` costs little at the end, while others work.
-"""
+"""Putting files on the disk after they were written: a few one by one, many at once."""
 
 import contextlib
 import ctypes
-import functools
 import os
 import sys
 from collections.abc import Callable, Collection
@@ -13,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 
 _FEW_FILES = 16
-_SYNC_FILE_RANGE_WRITE = 2
 
 
 def flush(paths: Collection[Path | str], *, missing_ok: bool = False) -> None:
@@ -52,26 +47,8 @@ def _flush_file_system(paths: Collection[Path | str]) -> bool:
     return False
 
 
-def begin_flush(descriptor: int) -> None:
-    """Have the system begin to write a file to the disk now (Linux; elsewhere nothing happens).
-
-    It promises nothing: `flush` has to follow, which then waits less.
-    """
-    if sys.platform != "linux":
-        return
-    start = getattr(_libc(), "sync_file_range", None)
-    if start is not None:
-        whole = ctypes.c_int64(0)
-        start(ctypes.c_int(descriptor), whole, whole, ctypes.c_uint(_SYNC_FILE_RANGE_WRITE))
-
-
 def _syncfs() -> Callable[[int], int] | None:
     if sys.platform != "linux":
         return None
-    found: Callable[[int], int] | None = getattr(_libc(), "syncfs", None)
+    found: Callable[[int], int] | None = getattr(ctypes.CDLL(None, use_errno=True), "syncfs", None)
     return found
-
-
-@functools.cache
-def _libc() -> ctypes.CDLL:
-    return ctypes.CDLL(None, use_errno=True)

@@ -47,6 +47,8 @@ class Attempt:
         self.check(told[0], code, phase, channel)
         self.world.settle()
         assert self.world.snapshot() == before
+        if self.person.remote(self.at).head() == self.good.head:
+            self.good.info(f"after {code}")
         self.push().run()
         assert self.person.remote(self.at).head() == self.good.head
         self.world.settle()

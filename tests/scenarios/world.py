@@ -19,7 +19,7 @@ from app.database import upgrade
 from app.embedded import EmbeddedServices
 from app.ops.logs import configure_logging
 from app.settings import S3Settings
-from app.wiring import s3_config
+from app.wiring import open_s3_bucket, s3_config
 from odf_core.identity import DatasetId
 from odf_core.storage.control import RcloneControl
 from odf_core.storage.embedded import EmbeddedS3Store
@@ -53,6 +53,8 @@ class NodeWorld:
     database_url: str
     bucket: S3Bucket
     s3: Any
+    services: EmbeddedServices | None = None
+    """Its own, where it has such."""
     _tokens: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -202,10 +204,16 @@ def node_world(services: Addresses, s3_client: Any, **groups: Any) -> Iterator[N
 
 
 @contextmanager
-def embedded_world(folder: Path, **groups: Any) -> Iterator[NodeWorld]:
-    """A node on services of its own below `folder`, run as `odf serve --embedded` runs them."""
+def embedded_world(
+    folder: Path, *, through_s3: bool = False, durable: bool = False, **groups: Any
+) -> Iterator[NodeWorld]:
+    """A node on services of its own below `folder`, with the bucket of `odf serve --embedded`.
+
+    `through_s3` has the node go to its bucket through the S3 server, as to any other. Only what is
+    `durable` has lost nothing that it acknowledged when Postgres is killed.
+    """
     groups["transfer"] = {**SHORT, **groups.get("transfer", {})}
-    with EmbeddedServices(folder, durable=False) as services:
+    with EmbeddedServices(folder, durable=durable) as services:
         upgrade(services.database_url)
         s3 = services.s3
         server = S3Server(s3.endpoint, s3.region, s3.access_key_id, s3.secret_access_key, str(s3.root))
@@ -213,13 +221,13 @@ def embedded_world(folder: Path, **groups: Any) -> Iterator[NodeWorld]:
         settings = settings_for(services.database_url, bucket, **groups)
         configure_logging(settings.log)
 
-        def open_bucket(named: S3Settings) -> EmbeddedS3Store:
+        def open_beneath(named: S3Settings) -> EmbeddedS3Store:
             control = RcloneControl(s3.control)
             return EmbeddedS3Store(s3.root, s3.bucket, S3Store(s3_config(named)), control)
 
         client = server.client()
         try:
-            with running_node(settings, open_bucket=open_bucket) as node:
-                yield NodeWorld(node, services.database_url, bucket, client)
+            with running_node(settings, open_bucket=open_s3_bucket if through_s3 else open_beneath) as node:
+                yield NodeWorld(node, services.database_url, bucket, client, services)
         finally:
             client.close()

@@ -5,7 +5,6 @@ import os
 from pathlib import Path
 
 from odf_core.identity import SHA3_256, Multihash
-from odf_core.storage.flushing import begin_flush
 
 PARTIAL_PREFIX = ".partial-"
 _READ_BYTES = 1024 * 1024
@@ -63,10 +62,8 @@ class Partial:
         """SHA3-256 of all bytes so far."""
         return Multihash(SHA3_256, self._hasher.digest())
 
-    def finish(self, *, durable: bool = False) -> None:
-        """Give the file its name; from now on it is an object, soon on the disk if `durable`."""
-        if durable:
-            begin_flush(self._file)
+    def finish(self) -> None:
+        """Give the file its name; from now on it is an object."""
         self.path.replace(self.target)
 
     def discard(self) -> None:
