@@ -23,6 +23,7 @@ BENCHES: dict[str, tuple[str, Run]] = {
     "crowd": (crowd.TITLE, crowd.run),
 }
 HASH = "hash"
+_WIDTH = 110
 
 
 def main() -> int:
@@ -38,7 +39,7 @@ def main() -> int:
     names = given.names or [*BENCHES, HASH]
     if unknown := set(names) - {*BENCHES, HASH}:
         parser.error(f"there is no bench {', '.join(sorted(unknown))}")
-    console = Console()
+    console = Console() if sys.stdout.isatty() else Console(width=_WIDTH)
     started = time.monotonic()
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="odf-bench-", dir=given.dir) as folder:

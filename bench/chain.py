@@ -35,10 +35,10 @@ def run(stage: Stage) -> tuple[list[Row], str]:
     simple = Figure.of([_pull_simple(stage)])
     first, again = Figure.of(cold), Figure.of(warm)
     rows = [
-        Row.faster("Smart against Simple, archive not made before", first, simple, AIM_SIMPLE),
-        Row.times("Smart against one local tar, archive not made before", first, Figure.of(local), AIM_TAR),
-        Row.times("the same, archive made before", again, Figure.of(local)),
-        Row("push of the chain, for comparison", Figure.of(pushed)),
+        Row.faster("Smart, archive made for it; Simple", first, simple, AIM_SIMPLE),
+        Row.times("Smart, archive made for it; local tar", first, Figure.of(local), AIM_TAR),
+        Row.times("Smart, archive there already; local tar", again, Figure.of(local)),
+        Row("push of the chain", Figure.of(pushed)),
     ]
     return rows, (
         f"{NUM_BLOCKS} blocks, {material.block_bytes / 1e6:.1f} MB. Pulls check hashes and every chain rule, "

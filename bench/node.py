@@ -30,6 +30,7 @@ class NodeProcess:
         self.data_dir = data_dir
         self._process: subprocess.Popen[bytes] | None = None
         self._token: str | None = None
+        self._environment: dict[str, str] = {}
         self.address = ""
 
     def __enter__(self) -> Self:
@@ -47,7 +48,11 @@ class NodeProcess:
         arguments = ["serve", "--embedded", "--data-dir", str(self.data_dir), "--port", "0"]
         with out.open("wb") as stdout, err.open("ab") as stderr:
             self._process = subprocess.Popen(
-                [*_COMMAND, *arguments], stdin=subprocess.DEVNULL, stdout=stdout, stderr=stderr
+                [*_COMMAND, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=stdout,
+                stderr=stderr,
+                env={**os.environ, **self._environment},
             )
         deadline = time.monotonic() + _STARTED_SECONDS
         while (found := _ADDRESS.search(out.read_text())) is None:
@@ -69,9 +74,13 @@ class NodeProcess:
             process.kill()
             process.wait()
 
-    def restart(self) -> None:
-        """A new process on the same data: caches in memory are empty, the peak of memory starts anew."""
+    def restart(self, **environment: str) -> None:
+        """A new process on the same data: caches in memory are empty, the peak of memory starts anew.
+
+        `environment` changes settings (`ODF_ADMISSION__LOGICAL_HASH="off"`) until the next restart.
+        """
         self.stop()
+        self._environment = environment
         self.start()
 
     @property
