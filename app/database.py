@@ -155,7 +155,7 @@ def _translated(error: Exception, *, committing: bool = False) -> Exception:
         return DatabaseUnavailable("All connections to the database are in use; try again shortly.")
     if isinstance(cause, psycopg.errors.QueryCanceled | psycopg.errors.LockNotAvailable):
         return DatabaseUnavailable("The database did not finish in time; try again shortly.")
-    if isinstance(cause, psycopg.errors.UndefinedTable | psycopg.errors.UndefinedColumn):
+    if isinstance(cause, psycopg.errors.UndefinedTable):
         return DatabaseSchemaMissing(
             "The database lacks the tables of this version; run `odf admin migrate`, or start the node."
         )
