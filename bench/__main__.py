@@ -1,6 +1,7 @@
 """`python -m bench [NAME…]`: measure, each figure beside its baseline from the same run."""
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -40,7 +41,7 @@ def main() -> int:
     if unknown := set(names) - {*BENCHES, HASH}:
         parser.error(f"there is no bench {', '.join(sorted(unknown))}")
     console = Console() if sys.stdout.isatty() else Console(width=_WIDTH)
-    started = time.monotonic()
+    started, load = time.monotonic(), os.getloadavg()[0]
     rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="odf-bench-", dir=given.dir) as folder:
         stage = Stage(Path(folder), console, given.rounds, given.full)
@@ -58,7 +59,8 @@ def main() -> int:
         subprocess.run([sys.executable, "-m", "bench.logical_hash"], check=True)
     missed = [row for row in rows if row.is_met is False]
     console.print(
-        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {time.monotonic() - started:.0f} s; "
+        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, {time.monotonic() - started:.0f} s, "
+        f"{os.cpu_count()} processors, load before {load:.1f}, at the end {os.getloadavg()[0]:.1f}; "
         + (f"{len(missed)} of the aims missed" if missed else "every aim met")
     )
     return 0

@@ -73,6 +73,7 @@ def _timed(
     move: Callable[[urllib3.PoolManager, Item], None],
     finish: Callable[[], None],
 ) -> float:
+    os.sync()
     started = time.perf_counter()
     with (
         urllib3.PoolManager(

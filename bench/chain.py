@@ -1,5 +1,6 @@
 """A first pull of a chain of 20,000 blocks: Smart against Simple, and against one local tar."""
 
+import os
 import time
 from pathlib import Path
 
@@ -69,6 +70,7 @@ def _pull_simple(stage: Stage) -> float:
     def create(seed: Seed) -> DatasetFolder:
         return folder
 
+    os.sync()
     started = time.perf_counter()
     with Http(stage.options) as http:
         source = HttpSource(http, address, stage.node.token)

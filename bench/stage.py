@@ -1,5 +1,6 @@
 """What several benches share: one node, the directory of all files, datasets that are made once."""
 
+import os
 import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -29,7 +30,8 @@ class Stage:
     """Everything lies below `root`; nothing is deleted before the end.
 
     (ext4 is slow at making files in folders near which thousands were deleted within the last minutes,
-    so a round that cleans up behind itself would spoil the next one.)
+    so a round that cleans up behind itself would spoil the next one.) Whatever is timed begins with
+    nothing left to write to the disk from before.
     """
 
     root: Path
@@ -89,6 +91,7 @@ class Stage:
     def push(self, material: Material, name: str) -> float:
         """Seconds of one push by the client, from the first connection to the confirmed head."""
         token, address = self.node.token, self.address(name)
+        os.sync()
         started = time.perf_counter()
         with Http(self.options) as http:
             push = SmartPush(
@@ -108,6 +111,7 @@ class Stage:
         def create(seed: Seed) -> DatasetFolder:
             return folder
 
+        os.sync()
         started = time.perf_counter()
         with Http(options) as http:
             SmartPull(http, address, None, create, self.node.token).run()

@@ -10,7 +10,6 @@ import pytest
 from tests.builders.dataset_builder import DatasetBuilder
 from tests.scenarios.speakers import Push, Speaker, Told, WireRefusal
 from tests.scenarios.world import NodeWorld, Person, folder_of
-from tests.scripted.folder import Folder
 
 INITIAL, METADATA, OBJECTS = "InitialRequest", "MetadataRequest", "ObjectsRequest"
 UPLOADS, COMPLETE = "ObjectsUploadProgress", "CompleteRequest"
@@ -26,6 +25,10 @@ class Attempt:
     at: str
     good: DatasetBuilder
     path: Path
+
+    @property
+    def is_deployed(self) -> bool:
+        return self.speaker.name == "deployed"
 
     def push(self, dataset: DatasetBuilder | None = None, *, force: bool = False) -> Push:
         """A push of the dataset (the good one unless told otherwise)."""
@@ -55,14 +58,9 @@ class Attempt:
 
     def check(self, told: Told, code: str, phase: str | None, channel: str) -> None:
         assert told.code == code, told
-        if self.speaker.name == "deployed":
+        if self.is_deployed:
             assert (told.channel, told.phase) == (channel, phase), told
         else:
             assert told.channel == "text"
         for word in ("Traceback", 'File "', "psycopg", "sqlalchemy", "botocore"):
             assert word not in str(told.body)
-
-    @property
-    def stored(self) -> Folder:
-        """Where the good dataset lies after it was pushed."""
-        return Folder(self.path / self.good.head[-16:])

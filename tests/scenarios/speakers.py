@@ -50,6 +50,12 @@ class Strategy:
     item: Item
     url: dict[str, Any] | None
 
+    @property
+    def address(self) -> dict[str, Any]:
+        """The TransferUrl of what has to move."""
+        assert self.url is not None
+        return self.url
+
 
 def tar_of(entries: Iterable[tuple[str, bytes]]) -> bytes:
     """A tar as any client would make it."""

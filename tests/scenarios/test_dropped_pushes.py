@@ -3,13 +3,17 @@
 Nothing is left: no dataset to see, no session, no staged upload; and the next push succeeds.
 """
 
+import asyncio
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from app.transfer import push as push_module
+from app.transfer.admission import admit
+from app.transfer.landing import land
+from odf_core.storage import sweep
 from tests.builders.dataset_builder import DatasetBuilder
 from tests.scenarios.drivers import Driver
 from tests.scenarios.speakers import SPEAKERS, Push, Speaker, tar_of
@@ -148,17 +152,14 @@ def test_dropped_while_the_node_checks(
     """Before the commit has begun, the work ends with the connection."""
     person = multi_world.person()
     checking, go_on = threading.Event(), threading.Event()
-    real = push_module.admit
 
     async def slow(*arguments: object) -> None:
-        import asyncio
-
         checking.set()
         while not go_on.is_set():
             await asyncio.sleep(0.01)
-        await real(*arguments)  # type: ignore[arg-type]
+        await admit(*arguments)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(push_module, "admit", slow)
+    monkeypatch.setattr("app.transfer.push.admit", slow)
     before = multi_world.snapshot()
     local = folder_of(foo, tmp_path / "client")
     push = Push(speaker, person.remote(at), str(foo.id), local).uploaded()
@@ -186,17 +187,14 @@ def test_dropped_while_the_node_commits(
     """A commit that has begun runs to its end: all of the dataset is there, and the bucket agrees."""
     person = multi_world.person()
     committing, go_on = threading.Event(), threading.Event()
-    real = push_module.land
 
     async def slow(*arguments: object, **options: object) -> None:
-        import asyncio
-
         committing.set()
         while not go_on.is_set():
             await asyncio.sleep(0.01)
-        await real(*arguments, **options)  # type: ignore[arg-type]
+        await land(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(push_module, "land", slow)
+    monkeypatch.setattr("app.transfer.push.land", slow)
     local = folder_of(foo, tmp_path / "client")
     push = Push(speaker, person.remote(at), str(foo.id), local).uploaded()
     push.ws.send_json({})
@@ -250,10 +248,6 @@ def test_an_upload_after_the_end_changes_nothing(
     multi_world: NodeWorld, speaker: Speaker, foo: DatasetBuilder, at: str, tmp_path: Path
 ) -> None:
     """The URLs outlive their session: what comes then stays where nobody reads it, until it is swept."""
-    from datetime import timedelta
-
-    from odf_core.storage import sweep
-
     person = multi_world.person()
     local = folder_of(foo, tmp_path / "client")
     push = Push(speaker, person.remote(at), str(foo.id), local).prepare()

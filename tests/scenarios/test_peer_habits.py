@@ -62,7 +62,7 @@ def test_a_silent_client_finishes(
     assert len(published.read_blocks(planned)) == 4
     deployed.send_pull_objects(packed, items)
     for strategy in deployed.read_downloads(packed):
-        assert len(download(strategy.url)) == strategy.item[2]
+        assert len(download(strategy.address)) == strategy.item[2]
     for ws in (asked, planned, packed):
         ws.send_close(1000, "Client pull flow succeeded")
     push.upload(urls).complete()
@@ -211,7 +211,7 @@ def test_objects_asked_for_again_and_again(
         speaker.send_pull_objects(ws, asked)
         answered = speaker.read_downloads(ws)
         assert [strategy.item[:2] for strategy in answered] == [item[:2] for item in asked]
-        urls += [strategy.url for strategy in answered]
+        urls += [strategy.address for strategy in answered]
     assert {len(download(url)) for url in urls} == {item[2] for item in items}
     ws.send_close(1000)
 

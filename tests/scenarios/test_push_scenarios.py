@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from odf_core.identity import DatasetId
+from odf_core.identity import DatasetId, RepoName
 from odf_core.transfer import Visibility
 from odf_core.workspace import Transfers, Workspace
 from tests.builders.dataset_builder import DatasetBuilder, derivative_dataset, root_dataset, seed_only
@@ -34,15 +34,15 @@ def test_new_dataset_as_public(
     person: Person, driver: Driver, foo: DatasetBuilder, at: str, tmp_path: Path
 ) -> None:
     local = foo.write(tmp_path / "client")
-    outcome = driver.push(person.remote(at), local, foo.id, **_visibility(driver))
+    outcome = driver.push(person.remote(at), local, foo.id, visibility=_visibility(driver))
     assert (outcome.old_head, outcome.new_head, outcome.num_blocks) == (None, foo.head, 4)
     assert_identical(person, foo.id, local)
     seen = person.anonymous().remote(at).head()
     assert seen == (foo.head if driver.has_visibility else None)
 
 
-def _visibility(driver: Driver) -> dict[str, str]:
-    return {"visibility": "Public"} if driver.has_visibility else {}
+def _visibility(driver: Driver) -> str:
+    return "Public" if driver.has_visibility else "Private"
 
 
 def test_new_empty_dataset(person: Person, driver: Driver, unique: str, at: str, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_via_repo_ref(person: Person, unique: str, tmp_path: Path, visibility: s
     foo = root_dataset(unique)
     workspace = Workspace.init(tmp_path)
     workspace.create_from_blocks("foo-by-repo", foo.blocks, foo.write(tmp_path / "made"))
-    workspace.repos.add("node", person.world.node.base_url)
+    workspace.repos.add(RepoName("node"), person.world.node.base_url)
     transfers = Transfers(workspace, token=person.token)
     done = transfers.push("foo-by-repo", "node", visibility=Visibility(visibility))
     assert done.address.startswith("odf+http://")

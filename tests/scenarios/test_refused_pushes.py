@@ -6,10 +6,11 @@ from pathlib import Path
 import pytest
 
 from app.accounts.service import create_token, revoke_token
+from odf_core.transfer.client.uploads import send_objects
 from tests.builders.dataset_builder import DatasetBuilder, root_dataset
 from tests.scenarios.drivers import OURS, OurDriver, Refusal
 from tests.scenarios.refusals import COMPLETE, Attempt
-from tests.scenarios.speakers import Push, Speaker, WireRefusal
+from tests.scenarios.speakers import SPEAKERS, Push, Speaker, WireRefusal
 from tests.scenarios.world import NodeWorld, Person, folder_of, served
 from tests.scripted.deployed import VERSION
 from tests.scripted.http import request
@@ -90,19 +91,16 @@ def test_our_client_names_both_heads(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Somebody else is faster while we upload."""
-    from odf_core.transfer.client import push as client_push
-
     person = multi_world.person()
     served(person, foo, tmp_path, at)
     old_head = foo.head
     mine, theirs = foo.fork().info("mine"), foo.fork().info("theirs")
-    real = client_push.send_objects
 
     def interrupted(*arguments: object, **options: object) -> object:
         served(person, theirs, tmp_path, at)
-        return real(*arguments, **options)  # type: ignore[arg-type]
+        return send_objects(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(client_push, "send_objects", interrupted)
+    monkeypatch.setattr("odf_core.transfer.client.push.send_objects", interrupted)
     with pytest.raises(Refusal, match="head_moved") as refused:
         ours.push(person.remote(at), mine.write(tmp_path / "mine"), foo.id)
     message = str(refused.value.__cause__)
@@ -125,38 +123,26 @@ def test_a_name_already_taken(attempt: Attempt) -> None:
             push.offer()
 
 
-def test_a_name_taken_meanwhile(attempt: Attempt) -> None:
-    """Two first pushes under one name; the loser learns it wherever it has got to."""
-    other = root_dataset(f"{attempt.good.chain.name[:20]} other")
-    for reach, code, phase in (
-        (lambda push: push.connect().offer(), "NameCollision", None),
-        (lambda push: push.uploaded(), "name_collision", COMPLETE),
-    ):
-        slow = attempt.push(other)
-        slow.remote.url = slow.remote.url.replace(attempt.at, f"{attempt.at}-{code[0].lower()}{phase}")
-        reach(slow)
-        winner = Attempt(
-            attempt.world,
-            attempt.person,
-            attempt.speaker,
-            slow.remote.url.rpartition("/")[2],
-            root_dataset(f"{attempt.good.chain.name[:14]} {code}"),
-            attempt.path,
-        )
-        winner.push().run()
-        expected = code if attempt.speaker.name == "deployed" else "name_collision"
-        before = attempt.world.snapshot()["index"][:3]
-        with pytest.raises(WireRefusal) as refused:
-            if phase is None:
-                slow.send_blocks()
-                slow.negotiate()
-            else:
-                slow.complete()
-        winner.check(refused.value.told, expected, phase, "close")
-        attempt.world.settle()
-        assert attempt.world.snapshot()["index"][:3] == before
-        winner.good.info("not disturbed")
-        winner.push().run()
+@pytest.mark.parametrize(
+    ("code", "phase"), [("NameCollision", None), ("name_collision", COMPLETE)], ids=["early", "late"]
+)
+def test_a_name_taken_meanwhile(attempt: Attempt, code: str, phase: str | None) -> None:
+    """Two first pushes under one name; the loser learns it at its objects, or else at the end."""
+    slow = attempt.push(root_dataset(f"{attempt.good.chain.name[:20]} other"))
+    slow.connect().offer() if phase is None else slow.uploaded()
+    attempt.push().run()
+    before = attempt.world.snapshot()["index"][:3]
+    with pytest.raises(WireRefusal) as refused:
+        if phase is None:
+            slow.send_blocks()
+            slow.negotiate()
+        else:
+            slow.complete()
+    attempt.check(refused.value.told, code if attempt.is_deployed else "name_collision", phase, "close")
+    attempt.world.settle()
+    assert attempt.world.snapshot()["index"][:3] == before
+    attempt.good.info("not disturbed")
+    attempt.push().run()
 
 
 def test_an_id_already_stored_under_another_name(attempt: Attempt) -> None:
@@ -189,8 +175,6 @@ def test_a_published_request_about_another_dataset(
     multi_world: NodeWorld, foo: DatasetBuilder, at: str, tmp_path: Path
 ) -> None:
     """`datasetId` differs from the addressed dataset's: DatasetError, nothing changed."""
-    from tests.scenarios.speakers import SPEAKERS
-
     published = SPEAKERS[1]
     attempt = Attempt(multi_world, multi_world.person(), published, at, foo, tmp_path)
     attempt.push().run()
@@ -266,13 +250,7 @@ def test_tokens_that_do_not_count(
     answer = request("GET", f"{person.remote(at).url}/refs/head", {"Authorization": header})
     assert (answer[0], answer[2]) == (status, body)
     assert multi_world.snapshot() == before
-    Push(_deployed(), person.remote(at), str(foo.id), folder_of(foo.info("next"), tmp_path / "next")).run()
-
-
-def _deployed() -> Speaker:
-    from tests.scenarios.speakers import SPEAKERS
-
-    return SPEAKERS[0]
+    Push(SPEAKERS[0], person.remote(at), str(foo.id), folder_of(foo.info("next"), tmp_path / "next")).run()
 
 
 def token(person: Person, what: str) -> str:

@@ -106,7 +106,7 @@ class NodeWorld:
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Rows of the node's database, asked behind its back."""
         with psycopg.connect(self.database_url.replace("+psycopg", "")) as connection:
-            return connection.execute(query).fetchall()  # type: ignore[arg-type]
+            return connection.execute(query).fetchall()
 
     def snapshot(self) -> dict[str, Any]:
         """Index and bucket, but for staging: what a refused push must leave as it was."""
