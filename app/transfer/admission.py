@@ -5,7 +5,6 @@ and the logical hash as `admission.logical_hash` says), then promotion to the co
 that makes the object known. What is refused stays in staging, where nobody reads it.
 """
 
-import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -25,9 +24,10 @@ from app.datasets.tables import StoredObject
 from app.transfer.chain_index import known_objects
 from app.transfer.claims import Claim, Intake
 from app.transfer.object_urls import ObjectKey, key_of
-from odf_core.data import check_logical_hash, check_slice, inspect_slice
+from odf_core.data import Source, check_logical_hash, check_slice, inspect_slice
 from odf_core.errors import OdfError
 from odf_core.identity import SHA3_256, DatasetId, Multihash, ObjectRef
+from odf_core.sha3 import new_sha3
 from odf_core.storage import (
     ClaimedObject,
     ObjectHashMismatch,
@@ -43,7 +43,7 @@ from odf_core.transfer.errors import ObjectsMissing
 log = structlog.get_logger(__name__)
 
 SHOWN_OBJECTS = 20
-COPY_BYTES = 1 << 20
+PIECE_BYTES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class AdmissionWorker:
             if not item.is_known:
                 claimed.publish(self.content_key(item.ref), settle=False)
 
-    def _check(self, file: BinaryIO, claim: Claim) -> None:
+    def _check(self, file: Source, claim: Claim) -> None:
         """A refusal names the slice and its block, beside what the check itself is about."""
         try:
             self._check_slice(file, claim)
@@ -175,22 +175,25 @@ class AdmissionWorker:
             error.objects = (str(claim.ref), str(claim.block.hash), *error.objects)
             raise
 
-    def _check_slice(self, file: BinaryIO, claim: Claim) -> None:
+    def _check_slice(self, file: Source, claim: Claim) -> None:
         if claim.data_slice is None:
             return
-        settings = self.context.settings
-        facts = inspect_slice(file, vocab=claim.vocabulary, limits=settings.limits)
+        limits, admission = self.context.settings.limits, self.context.settings.admission
+        hash_rows = {"off": None, "sample": admission.sample_rows, "on": limits.slice_rows}
+        facts = inspect_slice(
+            file,
+            vocab=claim.vocabulary,
+            limits=limits,
+            hash_rows=hash_rows[admission.logical_hash],
+            threads=self.hash_threads,
+        )
         check_slice(facts, claim.data_slice, claim.schema, claim.vocabulary)
-        mode = settings.admission.logical_hash
-        if mode == "on" or (mode == "sample" and facts.num_rows <= settings.admission.sample_rows):
-            check_logical_hash(
-                file, claim.data_slice.logical_hash, threads=self.hash_threads, limits=settings.limits
-            )
+        check_logical_hash(facts, claim.data_slice.logical_hash)
 
 
 @contextmanager
-def _verified(claimed: ClaimedObject, item: Pending) -> Iterator[BinaryIO]:
-    """The claimed bytes as a seekable file, hashed on the way; the local file itself where there is one.
+def _verified(claimed: ClaimedObject, item: Pending) -> Iterator[Source]:
+    """The claimed bytes, hashed on the way: the local file itself where there is one, else a copy.
 
     Raises `ObjectSizeMismatch` and `ObjectHashMismatch`.
     """
@@ -200,28 +203,25 @@ def _verified(claimed: ClaimedObject, item: Pending) -> Iterator[BinaryIO]:
                 f"{item.ref} has {claimed.size} bytes, but its block declares {claim.ref.size}.",
                 objects=[item.ref, claim.block.hash],
             )
-    file: BinaryIO
     with ExitStack() as stack:
-        if claimed.path is not None:
-            local = stack.enter_context(claimed.path.open("rb"))
-            found, file = hashlib.file_digest(local, "sha3_256"), cast(BinaryIO, local)
-        else:
-            file = stack.enter_context(tempfile.TemporaryFile(prefix="odf-admission-"))
-            found = _copy(stack.enter_context(claimed.open()), file)
-        if found.digest() != item.ref.hash.digest:
-            actual = Multihash(SHA3_256, found.digest())
+        stream = stack.enter_context(claimed.open())
+        copy: BinaryIO | None = None
+        if claimed.path is None:
+            copy = stack.enter_context(tempfile.TemporaryFile(prefix="odf-admission-"))
+        found = _hash(stream, claimed.size, copy)
+        if found != item.ref.hash:
             raise ObjectHashMismatch(
-                f"The bytes sent as {item.ref} have the hash {actual}.",
+                f"The bytes sent as {item.ref} have the hash {found}.",
                 objects=[item.ref],
-                extras={"found": str(actual)},
+                extras={"found": str(found)},
             )
-        file.seek(0)
-        yield file
+        yield claimed.path if claimed.path is not None else cast(BinaryIO, copy)
 
 
-def _copy(stream: ObjectStream, file: BinaryIO) -> "hashlib._Hash":
-    found = hashlib.sha3_256()
-    while piece := stream.read(COPY_BYTES):
-        found.update(piece)
-        file.write(piece)
-    return found
+def _hash(stream: ObjectStream, size: int, copy: BinaryIO | None) -> Multihash:
+    hasher = new_sha3(expected=size)
+    while piece := stream.read(PIECE_BYTES):
+        hasher.update(piece)
+        if copy is not None:
+            copy.write(piece)
+    return Multihash(SHA3_256, hasher.digest())

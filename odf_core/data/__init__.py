@@ -19,6 +19,7 @@ from odf_core.data.errors import (
     UnsupportedLogicalHashType,
 )
 from odf_core.data.files.logical_hash import logical_hash_file
+from odf_core.data.files.source import Source
 from odf_core.data.schema.from_arrow import arrow_schema_to_odf
 from odf_core.data.schema.raw_read import read_raw_arrow_schema
 from odf_core.data.schema.raw_write import write_raw_arrow_schema
@@ -35,6 +36,7 @@ __all__ = [
     "logical_hash_batches",
     "physical_hash_file",
     "RecordDigest",
+    "Source",
     "inspect_slice",
     "check_slice",
     "check_logical_hash",

@@ -9,6 +9,7 @@ from typing import IO, Protocol, Self, cast
 from odf_core.errors import IntegrityError
 from odf_core.identity import SHA3_256, Multihash, ObjectRef
 from odf_core.limits import MiB
+from odf_core.sha3 import new_sha3
 from odf_core.storage.errors import InvalidRange, ObjectHashMismatch, ObjectSizeMismatch, StoreUnavailable
 from odf_core.storage.port import Readable
 
@@ -82,7 +83,7 @@ def part_of(key: str, size: int, start: int, end: int | None) -> tuple[int, int]
 
 def hash_stream(stream: Readable, chunk_bytes: int = CHUNK_BYTES) -> tuple[Multihash, int]:
     """SHA3-256 and size in bytes of what is left in `stream`, in constant memory."""
-    digest = hashlib.sha3_256()
+    digest = new_sha3(expected=chunk_bytes)
     size = 0
     while chunk := stream.read(chunk_bytes):
         digest.update(chunk)

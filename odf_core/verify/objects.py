@@ -1,6 +1,5 @@
 """One object held against its block: presence, size, SHA3-256, and for a slice everything it claims."""
 
-import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -17,6 +16,7 @@ from odf_core.data import (
 from odf_core.errors import OdfError
 from odf_core.identity import SHA3_256, Multihash
 from odf_core.limits import MiB
+from odf_core.sha3 import new_sha3
 from odf_core.storage import ObjectHashMismatch, ObjectSizeMismatch, ObjectStream
 from odf_core.verify.chain_walk import Claim
 from odf_core.verify.findings import Finding, Severity
@@ -79,7 +79,7 @@ class _ObjectCheck:
 
     def _check_bytes(self, stream: ObjectStream, copy: IO[bytes] | None) -> None:
         ref = self._claim.ref
-        hasher = hashlib.sha3_256()
+        hasher = new_sha3(expected=ref.size or _CHUNK_BYTES)
         while chunk := stream.read(_CHUNK_BYTES):
             self.bytes += len(chunk)
             hasher.update(chunk)
@@ -96,18 +96,24 @@ class _ObjectCheck:
     def _slice_findings(self, copy: BinaryIO) -> Iterator[Finding]:
         claim, limits = self._claim, self._options.limits
         assert claim.data_slice is not None
+        if not (claim.is_in_context or self._options.logical_hash):
+            return
+        facts = inspect_slice(
+            copy,
+            vocab=claim.vocabulary,
+            limits=limits,
+            hash_rows=limits.slice_rows if self._options.logical_hash else None,
+            threads=max(1, (os.cpu_count() or 1) // self._options.parallelism),
+        )
         if claim.is_in_context:
-            facts = inspect_slice(copy, vocab=claim.vocabulary, limits=limits)
             try:
                 check_slice(facts, claim.data_slice, claim.schema, claim.vocabulary)
             except OdfError as error:
                 raise_if_trouble(error)
                 yield Finding.of_error(error, block=claim.block, about=claim.ref.hash)
-        if self._options.logical_hash:
-            threads = max(1, (os.cpu_count() or 1) // self._options.parallelism)
-            try:
-                check_logical_hash(copy, claim.data_slice.logical_hash, threads=threads, limits=limits)
-            except UnsupportedLogicalHashType as error:
-                yield Finding(
-                    error.code, Severity.WARNING, error.message, (str(claim.ref.hash),), str(claim.block)
-                )
+        try:
+            check_logical_hash(facts, claim.data_slice.logical_hash)
+        except UnsupportedLogicalHashType as error:
+            yield Finding(
+                error.code, Severity.WARNING, error.message, (str(claim.ref.hash),), str(claim.block)
+            )

@@ -46,7 +46,9 @@ _TIME = pa.timestamp("ms", "UTC")
 def _check(content: bytes, described: DataSlice, schema: Any = _SCHEMA, vocab: Any = None) -> None:
     file = io.BytesIO(content)
     check_slice(inspect_slice(file, vocab=vocab), described, schema, vocab)
-    check_logical_hash(file, described.logical_hash)
+    facts = inspect_slice(file, vocab=vocab, hash_rows=len(content))
+    check_slice(facts, described, schema, vocab)
+    check_logical_hash(facts, described.logical_hash)
 
 
 def _columns(offsets: list[int]) -> dict[str, list[Any]]:

@@ -1,6 +1,5 @@
 """The columns of a schema as the logical hash sees them: fields depth first, leaves with hashers."""
 
-import hashlib
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -74,8 +73,3 @@ def _mixes(field: Any, *, under_nullable: bool) -> bool:
     if not pa.types.is_struct(data_type):
         return False
     return any(_mixes(child, under_nullable=under_nullable or field.nullable) for child in data_type)
-
-
-def new_hasher(prefix: bytes) -> Any:
-    """A SHA3-256 hasher that has been fed a column's type prefix."""
-    return hashlib.sha3_256(prefix)

@@ -1,18 +1,24 @@
 """Work on several hashers at once, in several threads, each hasher's pieces in their order.
 
-A *lane* belongs to one column. A worker takes a lane that nobody works on and makes and hashes its next
-piece block by block, while each block is still in the cache of its core. A worker that finds all lanes
-taken makes a later piece ahead; so a table of one column keeps two threads busy, and a table of many
-columns all of them. `submit` waits while too many pieces are under way, which bounds memory.
+A *lane* belongs to a few columns, whose streams are hashed together (`odf_core.sha3`). A worker takes a
+lane that nobody works on and makes and hashes its next piece of each column. A worker that finds all lanes
+taken makes a later piece ahead; so a narrow table keeps two threads busy, and a wide one all of them.
+`submit` waits while too many pieces are under way, which bounds memory.
 """
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
-Make = Callable[[], Iterable[Any]]  # the buffers of one piece, made as they are taken
+from odf_core.sha3 import Hasher, update_all
+
+Parts = Iterable[Any]
+"""The buffers of one piece of one column's stream, which may be made as they are taken."""
+
+Make = Callable[[], list[Parts]]
+"""Makes the next piece of every column of a lane."""
 
 
 class _Piece:
@@ -23,22 +29,21 @@ class _Piece:
     def __init__(self, make: Make) -> None:
         self.make = make
         self.making = False
-        self.parts: list[Any] | None = None
+        self.parts: list[Parts] | None = None
 
 
 class Lane:
-    """One hasher and the pieces that wait for it."""
+    """The hashers of some columns and the pieces that wait for them."""
 
-    __slots__ = ("busy", "hasher", "waiting")
+    __slots__ = ("busy", "hashers", "waiting")
 
-    def __init__(self, hasher: Any) -> None:
-        self.hasher = hasher
+    def __init__(self, hashers: Sequence[Hasher]) -> None:
+        self.hashers = hashers
         self.waiting: deque[_Piece] = deque()
         self.busy = False
 
-    def feed(self, parts: Iterable[Any]) -> None:
-        for part in parts:
-            self.hasher.update(part)
+    def feed(self, parts: list[Parts]) -> None:
+        update_all(zip(self.hashers, parts, strict=True))
 
 
 class LanePool:
@@ -125,7 +130,7 @@ class LanePool:
             self._changed.notify_all()
 
     def _make_ahead(self, piece: _Piece) -> None:
-        parts = list(piece.make())
+        parts: list[Parts] = [list(buffers) for buffers in piece.make()]
         with self._changed:
             piece.parts = parts
             piece.making = False

@@ -2,16 +2,23 @@
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from itertools import zip_longest
+from typing import Any, TypeVar
 
 from odf_core.data.digest.bits import Bits
-from odf_core.data.digest.columns import layout_of, leaf_arrays, new_hasher
+from odf_core.data.digest.columns import layout_of, leaf_arrays
 from odf_core.data.digest.items import encode, pieces
-from odf_core.data.digest.lanes import Lane, LanePool
+from odf_core.data.digest.lanes import Lane, LanePool, Parts
 from odf_core.data.errors import DigestSchemaMismatch
 from odf_core.identity import ARROW0_SHA3_256, Multihash
+from odf_core.sha3 import are_combined, new_sha3
+
+_COLUMNS_OF_A_LANE = 8
+
+T = TypeVar("T")
+_Piece = tuple[Any, Bits | None]
 
 
 class RecordDigest:
@@ -22,11 +29,15 @@ class RecordDigest:
     nothing leaves the caller's thread. Closing (or the `with` statement) ends the threads.
     """
 
-    def __init__(self, schema: Any, *, threads: int | None = None) -> None:
-        """Raises `UnsupportedLogicalHashType` where a column has no logical hash."""
+    def __init__(self, schema: Any, *, threads: int | None = None, expected: int = 0) -> None:
+        """`expected` says how many bytes may come. Raises `UnsupportedLogicalHashType` where a column has
+        no logical hash."""
         self._schema = schema
         self._layout = layout_of(schema)
-        self._lanes = [Lane(new_hasher(prefix)) for prefix in self._layout.prefixes]
+        prefixes = self._layout.prefixes
+        self._hashers = [new_sha3(prefix, expected=expected // max(1, len(prefixes))) for prefix in prefixes]
+        self._columns = _COLUMNS_OF_A_LANE if are_combined(self._hashers) else 1
+        self._lanes = [Lane(hashers) for hashers in _grouped(self._hashers, self._columns)]
         self._pool = LanePool(self._lanes, threads if threads is not None else os.cpu_count() or 1)
 
     def update(self, batch: Any) -> None:
@@ -35,17 +46,17 @@ class RecordDigest:
         Raises `DigestSchemaMismatch` for other columns, `UnsupportedLogicalHashType` for items of type null.
         """
         self._check_schema(batch.schema)
-        for lane, (array, validity) in zip(self._lanes, leaf_arrays(batch), strict=True):
-            for piece, bits in pieces(array, validity):
-                self._pool.submit(lane, partial(_stream, piece, bits))
+        for lane, columns in zip(self._lanes, _grouped(list(leaf_arrays(batch)), self._columns), strict=True):
+            for row in zip_longest(*(pieces(array, validity) for array, validity in columns)):
+                self._pool.submit(lane, partial(_streams, row))
 
     def finish(self) -> Multihash:
         """The hash of everything given so far; nothing can be added afterwards."""
         self._pool.drain()
         self.close()
         hasher = hashlib.sha3_256(self._layout.header)
-        for lane in self._lanes:
-            hasher.update(lane.hasher.digest())
+        for column in self._hashers:
+            hasher.update(column.digest())
         return Multihash(ARROW0_SHA3_256, hasher.digest())
 
     def close(self) -> None:
@@ -68,8 +79,14 @@ class RecordDigest:
             )
 
 
-def _stream(piece: Any, validity: Bits | None) -> Iterable[Any]:
-    return encode(piece, validity).parts
+def _grouped(columns: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Consecutive columns, `size` of them at a time."""
+    return (columns[start : start + size] for start in range(0, len(columns), size))
+
+
+def _streams(columns: Sequence[_Piece | None]) -> list[Parts]:
+    """The streams of one piece of each column; a column that has ended gives none."""
+    return [() if piece is None else encode(*piece).parts for piece in columns]
 
 
 def logical_hash_batches(schema: Any, batches: Iterable[Any], *, threads: int | None = None) -> Multihash:

@@ -1,6 +1,7 @@
 """The logical hash of a stored file, read in a stream (data.md 1.1)."""
 
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
@@ -8,8 +9,8 @@ import pyarrow as pa
 from odf_core.data.digest.record import RecordDigest
 from odf_core.data.errors import InvalidDataFile
 from odf_core.data.files.batches import reference_batches
-from odf_core.data.files.footer import MAGIC
-from odf_core.data.files.parquet import open_parquet, reading
+from odf_core.data.files.footer import MAGIC, Footer
+from odf_core.data.files.parquet import OpenParquet, open_parquet, reading
 from odf_core.data.files.reference_schema import reference_schema
 from odf_core.data.files.source import Source, open_source
 from odf_core.data.schema.texts import read_texts
@@ -46,10 +47,22 @@ def logical_hash_file(
 def _hash_parquet(file: Any, threads: int, limits: Limits) -> Multihash:
     parquet_file = open_parquet(file, limits)
     schema = reference_schema(parquet_file.file)
-    with RecordDigest(schema, threads=threads) as digest:
-        for batch in reference_batches(parquet_file, schema, threads=threads):
+    batches = reference_batches(parquet_file, schema, threads=threads)
+    return hash_rows_of(parquet_file, schema, batches, threads=threads)
+
+
+def hash_rows_of(parquet: OpenParquet, schema: Any, batches: Iterable[Any], *, threads: int) -> Multihash:
+    """The logical hash of an open file's `reference_batches`; raises `UnsupportedLogicalHashType` and what
+    reading the batches raises."""
+    with RecordDigest(schema, threads=threads, expected=_expanded_bytes(parquet.footer)) as digest:
+        for batch in batches:
             digest.update(batch)
         return digest.finish()
+
+
+def _expanded_bytes(footer: Footer) -> int:
+    """What the rows take about; only the file's word."""
+    return sum(chunk.uncompressed_size for group in footer.row_groups for chunk in group.chunks)
 
 
 def _hash_ipc(batches: Any, threads: int) -> Multihash:

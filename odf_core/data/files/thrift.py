@@ -10,6 +10,7 @@ from typing import Any
 from odf_core.data.errors import InvalidDataFile
 
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
+_NUMBERS = frozenset((_I16, _I32, _I64))
 _MOST_DEPTH = 32
 _MOST_VARINT_BYTES = 10
 
@@ -34,27 +35,45 @@ class ThriftReader:
             step, kind = header >> 4, header & 15
             number = number + step if step else self._zigzag()
             if number in wanted:
-                found[number] = self._value(kind, wanted[number], depth + 1, in_list=False)
+                if kind in _NUMBERS and wanted[number] is None:  # what most fields are
+                    value = self._varint()
+                    found[number] = (value >> 1) ^ -(value & 1)
+                else:
+                    found[number] = self._value(kind, wanted[number], depth + 1, in_list=False)
+            elif kind in _NUMBERS:
+                self._varint()
+            elif kind == _BINARY:
+                self._advance(self._varint())
             else:
                 self._skip(kind, depth + 1)
         return found
 
     def _byte(self) -> int:
+        position = self.position
+        self.position = position + 1
         try:
-            byte = self._data[self.position]
+            return self._data[position]
         except IndexError as error:
             raise InvalidDataFile("It ends within a Thrift struct.") from error
-        self.position += 1
-        return byte
 
     def _varint(self) -> int:
-        value = 0
-        for shift in range(0, 7 * _MOST_VARINT_BYTES, 7):
-            byte = self._byte()
-            value |= (byte & 0x7F) << shift
-            if byte < 0x80:
-                return value
-        raise InvalidDataFile("A number in a Thrift struct is too long.")
+        data, position = self._data, self.position
+        try:
+            value = data[position]
+            if value >= 0x80:
+                value &= 0x7F
+                for shift in range(7, 7 * _MOST_VARINT_BYTES, 7):
+                    position += 1
+                    byte = data[position]
+                    value |= (byte & 0x7F) << shift
+                    if byte < 0x80:
+                        break
+                else:
+                    raise InvalidDataFile("A number in a Thrift struct is too long.")
+        except IndexError as error:
+            raise InvalidDataFile("It ends within a Thrift struct.") from error
+        self.position = position + 1
+        return value
 
     def _zigzag(self) -> int:
         value = self._varint()
@@ -72,7 +91,7 @@ class ThriftReader:
             raise InvalidDataFile("A Thrift struct has a field of another type than it should have.")
         if kind in (_TRUE, _FALSE):
             return self._byte() == _TRUE if in_list else kind == _TRUE
-        if kind in (_I16, _I32, _I64):
+        if kind in _NUMBERS:
             return self._zigzag()
         if kind == _BYTE:
             return self._byte()
@@ -102,7 +121,7 @@ class ThriftReader:
             raise InvalidDataFile("Its Thrift structs are nested too deep.")
         if kind in (_TRUE, _FALSE):
             self._advance(1 if in_list else 0)
-        elif kind in (_I16, _I32, _I64):
+        elif kind in _NUMBERS:
             self._varint()
         elif kind in (_BYTE, _DOUBLE):
             self._advance(1 if kind == _BYTE else 8)

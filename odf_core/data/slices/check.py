@@ -5,24 +5,20 @@ from typing import Any
 import pyarrow as pa
 
 from odf_core.data.errors import (
-    InvalidDataFile,
     LogicalHashMismatch,
     SliceOffsetsMismatch,
     SliceRowsMismatch,
     SliceSchemaMismatch,
     SliceSizeMismatch,
-    SliceUnreadable,
     UnsupportedArrowType,
+    UnsupportedLogicalHashType,
 )
-from odf_core.data.files.logical_hash import logical_hash_file
-from odf_core.data.files.source import Source
 from odf_core.data.schema.from_arrow import arrow_schema_to_odf
 from odf_core.data.schema.raw_read import read_raw_arrow_schema
 from odf_core.data.slices.facts import SliceFacts
 from odf_core.data.slices.schema_match import schema_differences
 from odf_core.data.slices.vocabulary import DefaultVocabulary, Vocabulary
 from odf_core.identity import ARROW0_SHA3_256, Multihash
-from odf_core.limits import Limits
 from odf_core.metadata import DataField, DataSchema, DataSlice, SetDataSchema
 
 _MOST_SHOWN = 5
@@ -53,16 +49,17 @@ def check_slice(
         _check_schema(facts, declared)
 
 
-def check_logical_hash(
-    source: Source, expected: Multihash, *, threads: int | None = None, limits: Limits | None = None
-) -> None:
-    """Hashes the rows of a stored slice; raises `LogicalHashMismatch` or, as `logical_hash_file` does,
-    `UnsupportedLogicalHashType`, and `SliceUnreadable` for a file that cannot be read."""
+def check_logical_hash(facts: SliceFacts, expected: Multihash) -> None:
+    """Holds the logical hash that `inspect_slice` made, if it did, against the block's.
+
+    Raises `LogicalHashMismatch`, and `UnsupportedLogicalHashType` where the rows have none.
+    """
+    found = facts.logical_hash
+    if found is None:
+        return
     _check_hash_code(expected)
-    try:
-        found = logical_hash_file(source, threads=threads, limits=limits)
-    except InvalidDataFile as error:
-        raise SliceUnreadable(f"A data slice cannot be read. {error.message}") from error
+    if isinstance(found, UnsupportedLogicalHashType):
+        raise found
     if found != expected:
         raise LogicalHashMismatch(
             f"The records of a data slice have the logical hash {found}, but its block says {expected}.",

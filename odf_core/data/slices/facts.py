@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from odf_core.data.errors import UnsupportedLogicalHashType
+from odf_core.identity import Multihash
+
 
 @dataclass(frozen=True, slots=True)
 class OffsetFault:
@@ -22,6 +25,7 @@ class SliceFacts:
     `last_offset` are None without rows and where there is no integer offset column. `arrow_schema` is the
     `pa.Schema` that the deployed implementation would see in the file. `null_counts` holds, by name of
     column, the nulls of columns of the file's top level, as its statistics tell them; no entry: not told.
+    `logical_hash` is that of the rows, the error where a column has none, None where it was not asked for.
     """
 
     num_rows: int
@@ -31,3 +35,4 @@ class SliceFacts:
     offset_fault: OffsetFault | None
     arrow_schema: Any
     null_counts: dict[str, int]
+    logical_hash: Multihash | UnsupportedLogicalHashType | None = None

@@ -62,7 +62,7 @@ class Download:
                 self._complete(part)
                 digest = part.digest()
                 if digest == self.ref.hash:
-                    part.finish()
+                    part.finish(durable=self.http.options.durable)
                     return self.moved
                 self._restart(part)
                 if not resumed:  # else what an earlier run left may be the fault: once more from zero

@@ -1,10 +1,11 @@
 """A file that is being downloaded: hashed as it grows, left behind on a failure to be continued."""
 
-import hashlib
 import os
 from pathlib import Path
 
 from odf_core.identity import SHA3_256, Multihash
+from odf_core.sha3 import Hasher, new_sha3
+from odf_core.storage.flushing import begin_flush
 
 PARTIAL_PREFIX = ".partial-"
 _READ_BYTES = 1024 * 1024
@@ -20,7 +21,8 @@ class Partial:
         self.target = target
         self.path = target.with_name(PARTIAL_PREFIX + target.name)
         self.size = 0
-        self._hasher = hashlib.sha3_256()
+        self._expected = most_bytes or _READ_BYTES
+        self._hasher = self._new_hasher()
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
         self._take_over(most_bytes)
         self.resumed = self.size > 0
@@ -54,16 +56,21 @@ class Partial:
         """Begin anew with an empty file."""
         os.ftruncate(self._file, 0)
         os.lseek(self._file, 0, os.SEEK_SET)
-        self._hasher = hashlib.sha3_256()
+        self._hasher = self._new_hasher()
         self.size = 0
         self.resumed = False
+
+    def _new_hasher(self) -> Hasher:
+        return new_sha3(expected=self._expected)
 
     def digest(self) -> Multihash:
         """SHA3-256 of all bytes so far."""
         return Multihash(SHA3_256, self._hasher.digest())
 
-    def finish(self) -> None:
-        """Give the file its name; from now on it is an object."""
+    def finish(self, *, durable: bool) -> None:
+        """Give the file its name; from now on it is an object. `durable` has it flushed soon."""
+        if durable:
+            begin_flush(self._file)
         self.path.replace(self.target)
 
     def discard(self) -> None:
@@ -73,7 +80,7 @@ class Partial:
 
 def hash_file(path: Path) -> tuple[Multihash, int]:
     """SHA3-256 and size of a file, in constant memory."""
-    hasher, size = hashlib.sha3_256(), 0
+    hasher, size = new_sha3(expected=path.stat().st_size), 0
     with path.open("rb", buffering=0) as file:
         while chunk := file.read(_READ_BYTES):
             hasher.update(chunk)
