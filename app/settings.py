@@ -176,6 +176,12 @@ class AdmissionSettings(_Group):
     )
     sample_rows: int = Field(1_000_000, ge=0, description='Bound for `logical_hash = "sample"`.')
     parallelism: int = Field(4, ge=1, le=256, description="Objects that are read and checked at one time.")
+    look_ahead_seconds: float = Field(
+        0.25,
+        ge=0,
+        description="How often a session looks for uploads that have arrived, to check them while others "
+        "are still on their way; 0: all are checked at the end.",
+    )
 
 
 class AccountsSettings(_Group):

@@ -9,7 +9,7 @@ import anyio.to_thread
 
 from app.context import NodeContext
 from app.database import connect
-from app.transfer.admission import admit
+from app.transfer.admission import Admission
 from app.transfer.chain_index import known_objects, read_head, read_key_blocks
 from app.transfer.channel import Channel, PeerGone
 from app.transfer.claims import Intake, read_blocks_of, take_in
@@ -51,6 +51,7 @@ class PushConversation:
     session: ServerPushSession = field(init=False)
     request: PushRequest | None = None
     intake: Intake | None = None
+    admission: Admission | None = None
     replaces_chain: bool = False
     committed_head: Multihash | None = None
     has_session: bool = False
@@ -113,6 +114,7 @@ class PushConversation:
         require_same_id(self._require_request().dataset_id, seed.dataset_id)
         await find_collision(self.context.engine, self.target, self.account_id, seed.dataset_id)
         self.intake = intake
+        self.admission = Admission(self.context, self.dataset_id, self.session_id, intake)
         await send(self.channel, self.session.send_metadata_accepted())
 
     async def _chain_before(self, blocks: Sequence[StoredBlock]) -> tuple[StoredBlock, ...]:
@@ -162,6 +164,7 @@ class PushConversation:
             frozenset(known),
         )
         await send(self.channel, self.session.send_objects(strategies))
+        self._require_admission().start()
 
     async def _complete(self) -> None:
         """Admit and commit while one read watches for a client that drops the connection.
@@ -182,7 +185,7 @@ class PushConversation:
 
     async def _admit_and_land(self) -> None:
         intake, request = self._require_intake(), self._require_request()
-        await admit(self.context, self.dataset_id, self.session_id, intake)
+        await self._require_admission().complete()
         seed = _seed_of(intake.blocks) if self.target.dataset is None else None
         self.committed_head = intake.blocks[-1].hash
         await land(
@@ -210,6 +213,16 @@ class PushConversation:
         if self.target.dataset is not None:
             return self.target.dataset.id
         return _seed_of(self._require_intake().blocks).dataset_id
+
+    async def aclose(self) -> None:
+        """Let go of what the session holds in the store."""
+        if self.admission is not None:
+            await self.admission.aclose()
+
+    def _require_admission(self) -> Admission:
+        if self.admission is None:
+            raise RuntimeError("the session went on without blocks")
+        return self.admission
 
     def _require_request(self) -> PushRequest:
         if self.request is None:

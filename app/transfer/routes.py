@@ -50,7 +50,10 @@ async def push(socket: WebSocket) -> None:
     with transfer_runtime(socket).session():
         channel = await _accept(socket, dialect.subprotocol)
         talk = PushConversation(node, channel, dialect, opened.target, opened.account.id)
-        outcome = await _run(node, talk, verb="push", dialect=dialect.name, dataset=str(opened.target.alias))
+        async with aclosing(talk):
+            outcome = await _run(
+                node, talk, verb="push", dialect=dialect.name, dataset=str(opened.target.alias)
+            )
         if talk.has_session:
             await settle_push(node, talk.session_id, outcome)
 

@@ -46,6 +46,7 @@ from odf_core.storage.staging import (
     ensure_staging,
     promote,
     read_staging_key,
+    session_prefix,
     staging_key,
     sweep,
 )
@@ -76,6 +77,7 @@ __all__ = [
     "objects_prefix",
     "STAGING_PREFIX",
     "staging_key",
+    "session_prefix",
     "read_staging_key",
     "ensure_staging",
     "promote",

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from app.transfer.admission import AdmissionWorker
+from app.transfer.examination import Examiner
 from odf_core.identity import ARROW0_SHA3_256, SHA2_256, Multihash
 from odf_core.metadata import DataSlice
 from tests.builders.dataset_builder import (
@@ -263,15 +263,15 @@ def test_poisoning_between_check_and_promotion(
     push.upload([strategy])
     right = push.content(strategy.item)
     poisoned: list[int] = []
-    check = AdmissionWorker._check
+    check = Examiner._check
 
-    def check_slowly(self: AdmissionWorker, *arguments: Any) -> None:
+    def check_slowly(self: Examiner, *arguments: Any) -> None:
         assert strategy.url is not None
         poisoned.append(upload(strategy.url, bytes(len(right))))
         check(self, *arguments)
         poisoned.append(upload(strategy.url, bytes(len(right))))
 
-    monkeypatch.setattr(AdmissionWorker, "_check", check_slowly)
+    monkeypatch.setattr(Examiner, "_check", check_slowly)
     push.speaker.send_uploaded(push.ws)
     push.complete()
     assert poisoned == [200, 200]

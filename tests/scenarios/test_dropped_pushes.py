@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from app.transfer.admission import admit
+from app.transfer.admission import Admission
 from app.transfer.landing import land
 from odf_core.storage import sweep
 from tests.builders.dataset_builder import DatasetBuilder
@@ -153,13 +153,15 @@ def test_dropped_while_the_node_checks(
     person = multi_world.person()
     checking, go_on = threading.Event(), threading.Event()
 
-    async def slow(*arguments: object) -> None:
+    complete = Admission.complete
+
+    async def slow(admission: Admission) -> None:
         checking.set()
         while not go_on.is_set():
             await asyncio.sleep(0.01)
-        await admit(*arguments)  # type: ignore[arg-type]
+        await complete(admission)
 
-    monkeypatch.setattr("app.transfer.push.admit", slow)
+    monkeypatch.setattr(Admission, "complete", slow)
     before = multi_world.snapshot()
     local = folder_of(foo, tmp_path / "client")
     push = Push(speaker, person.remote(at), str(foo.id), local).uploaded()
