@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
 
 from odf_core.errors import OdfError
@@ -63,7 +64,7 @@ def refusal(
 
 def login_hint(url: str) -> str:
     """How to log in where `url` is."""
-    return f"log in with `odf login {origin_of(url)}`"
+    return f"log in with `odf login {shlex.quote(origin_of(url))}`"
 
 
 def unseen(url: str, *, with_token: bool) -> str:
