@@ -1,5 +1,6 @@
 """What a node that has just started says on its terminal, and the sample that it gives itself."""
 
+import shlex
 import sys
 import threading
 from pathlib import Path
@@ -27,8 +28,13 @@ def _offer_sample(address: str, settings: Settings) -> None:
     except OdfError as error:
         _log.warning("the sample could not be published", code=error.code, message=error.message)
         return
-    odf = _own_name()
-    _say(f"Sample: {odf} init my-datasets && cd my-datasets && {odf} pull {sample_url(address, settings)}")
+    _say(f"Sample: {sample_command(sample_url(address, settings))}")
+
+
+def sample_command(url: str) -> str:
+    """What to paste into a shell in order to have the sample, wherever the shell and the node are."""
+    odf = shlex.quote(_own_name())
+    return f"{odf} init my-datasets && cd my-datasets && {odf} pull {shlex.quote(url)}"
 
 
 def _own_name() -> str:

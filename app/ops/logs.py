@@ -15,8 +15,17 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 from app.ops.redaction import redact_event
 from app.settings import LogSettings
 
-QUIET = ("botocore", "boto3", "urllib3", "s3transfer", "asyncio", "sqlalchemy.engine", "uvicorn.access")
-"""Libraries that speak too much below WARNING."""
+QUIET = (
+    "app.transfer.websocket",
+    "asyncio",
+    "boto3",
+    "botocore",
+    "s3transfer",
+    "sqlalchemy.engine",
+    "urllib3",
+    "uvicorn.access",
+)
+"""Libraries that speak too much below WARNING, by the loggers that they use."""
 
 
 def _dumps(event: Any, **_options: Any) -> str:

@@ -13,6 +13,7 @@ It leans on an internal class of uvicorn, which is why that version is pinned an
 `tests/transfer/test_websocket_protocol.py` drives each of these points over a real socket.
 """
 
+import logging
 import struct
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -24,6 +25,11 @@ from websockets.exceptions import PayloadTooBig
 from websockets.frames import Close, Frame, Opcode
 from websockets.server import ServerProtocol
 from websockets.typing import Subprotocol
+
+logger = logging.getLogger(__name__)
+"""For the lines of uvicorn and websockets, of which `app.ops.logs` keeps warnings and errors only:
+`app.ops.requests` has one line for each WebSocket, and theirs name the query and, at DEBUG, every header
+and message."""
 
 FAULT_TOO_LARGE = "too_large"
 FAULT_CONTROL_FRAME = "control_frame"
@@ -46,7 +52,8 @@ class OdfWebSocketProtocol(WebSocketsSansIOProtocol):
         super().__init__(*args, **kwargs)
         self.close_timeout = self.close_wait_seconds
         self.oversized = False
-        self.conn = _TolerantHandshake(max_size=self.config.ws_max_size, logger=self.logger)
+        self.logger = logger
+        self.conn = _TolerantHandshake(max_size=self.config.ws_max_size, logger=logger)
 
     async def run_asgi(self) -> None:
         extensions = self.scope["extensions"]

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from platformdirs import user_config_path
 
-from odf_core.transfer.client.http import origin_of
+from odf_core.transfer.client.urls import origin_of
 from odf_core.workspace.files import read_mapping, text_members, write_mapping
 
 HOME_VARIABLE = "ODF_HOME"

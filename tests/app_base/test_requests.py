@@ -3,7 +3,9 @@
 import io
 import json
 import logging
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
+from typing import Literal
 
 import pytest
 import structlog
@@ -14,7 +16,7 @@ from app.ops.requests import request_id_for
 from app.settings import LogSettings
 from odf_core.errors import Unavailable
 from tests.running_node import RunningNode
-from tests.scripted.websocket import HandshakeRefused, RawWebSocket
+from tests.scripted.websocket import Closed, HandshakeRefused, RawWebSocket
 
 router = APIRouter()
 
@@ -70,6 +72,41 @@ def test_the_id_is_in_answer_and_log_and_the_query_is_not(node: RunningNode, log
     )
     assert "hush" not in log.getvalue()
     assert token not in log.getvalue()
+
+
+@pytest.mark.parametrize("level", ["info", "debug"])
+def test_a_websocket_has_one_line_without_its_query(
+    node: RunningNode, log: io.StringIO, level: Literal["info", "debug"]
+) -> None:
+    """uvicorn's own lines name the query, and at DEBUG those of websockets have headers and messages."""
+    configure_logging(LogSettings(level=level), log)
+    token = node.token_of("alice")
+    headers = {"x-odf-smtp-version": "1", "authorization": f"Bearer {token}", "x-request-id": "mine-2"}
+    ws = RawWebSocket.connect(f"{node.base_url}/alice/new/push?access_token=hush", headers)
+    ws.send_text('{"X-Amz-Signature=hush-hush": 1')
+    with pytest.raises(Closed):
+        ws.receive()
+    with pytest.raises(HandshakeRefused):
+        RawWebSocket.connect(f"{node.base_url}/alice/new/pull?access_token=hush", headers)
+    assert wait_for(lambda: len(lines(log, "request")) == 2)
+    told = {(line["path"], line["method"], line["status"]) for line in lines(log, "request")}
+    assert told == {("/alice/new/push", "WEBSOCKET", 101), ("/alice/new/pull", "WEBSOCKET", 404)}
+    assert {line["request_id"] for line in lines(log, "request")} == {"mine-2"}
+    for secret in ("hush", token, "[accepted]", "connection open", "connection closed"):
+        assert secret not in log.getvalue()
+
+
+def test_errors_of_the_websocket_layer_are_kept(log: io.StringIO) -> None:
+    logging.getLogger("app.transfer.websocket").error("Exception in ASGI application")
+    assert [line["level"] for line in lines(log, "Exception in ASGI application")] == ["error"]
+
+
+def wait_for(holds: Callable[[], bool]) -> bool:
+    """A WebSocket's line is written when its handler ends, which may be after the peer has."""
+    deadline = time.monotonic() + 20
+    while not holds() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return holds()
 
 
 def test_health_is_not_worth_a_line(node: RunningNode, log: io.StringIO) -> None:

@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from app.cli.main import run
+from tests.fixtures_node import node_settings, shared_node
+
+__all__ = ["node_settings", "odf", "shared_node"]
 
 
 @dataclass(frozen=True)

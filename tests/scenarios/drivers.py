@@ -199,6 +199,7 @@ _CODES: Mapping[str, str] = {
     "seed_on_nonempty_chain": "diverged",
     "second_seed": "diverged",
     "remote_unauthenticated": "unauthenticated",
+    "remote_token_refused": "unauthenticated",
     "remote_forbidden": "unauthorized",
     "remote_dataset_not_found": "not_found",
     "RefCollision": "ref_collision",

@@ -376,9 +376,14 @@ class Push:
         return self
 
     def complete(self) -> None:
-        """Messages 10 to 12; raises `WireRefusal`."""
+        """Messages 10 to 12; raises `WireRefusal`.
+
+        A progress request that was under way looks like the confirmation (wire.md 3.7): the head tells.
+        """
         self.ws.send_json({})
         assert self.speaker.read(self.ws) == {}
+        while self.speaker.has_progress and self.remote.head() == self.head:
+            assert self.speaker.read(self.ws) == {}
         self.ws.send_close(1000)
 
     def run(self) -> None:

@@ -1,6 +1,6 @@
 """Many clients at one dataset, name or id at the same moment: one wins, the others are told how it stands.
 
-ODF_TEST_FULL=1 runs 32 clients for 10 rounds.
+ODF_TEST_FULL=1 runs 32 clients for 20 rounds.
 """
 
 import os
@@ -14,7 +14,7 @@ from tests.scenarios.speakers import SPEAKERS, Push, Told, WireRefusal
 from tests.scenarios.world import NodeWorld, Person, assert_identical, folder_of, served
 
 FULL = bool(os.environ.get("ODF_TEST_FULL"))
-CLIENTS, ROUNDS = (32, 10) if FULL else (8, 3)
+CLIENTS, ROUNDS = (32, 20) if FULL else (8, 3)
 
 
 def at_once(pushes: list[Push]) -> list[Told | None]:

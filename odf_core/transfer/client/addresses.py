@@ -17,6 +17,7 @@ from odf_core.identity import (
     InvalidReference,
     RepoName,
 )
+from odf_core.transfer.client.answers import login_hint, unseen
 from odf_core.transfer.client.errors import AddressUnresolved, RemoteReadOnly, RemoteUnauthenticated
 from odf_core.transfer.client.repository import RepositoryApi
 
@@ -86,7 +87,7 @@ class Resolver:
             if account is None:
                 raise AddressUnresolved(
                     f"{reference.repo!s} has accounts: say whose dataset it is, {reference.repo!s}/ACCOUNT/"
-                    f"{reference.name!s}, or log in.",
+                    f"{reference.name!s}, or {login_hint(repo.url)}.",
                     objects=[reference],
                 )
         return _below(repo, account, reference.name)
@@ -145,7 +146,7 @@ class Resolver:
         account = api.own_account()
         if account is None:
             raise RemoteUnauthenticated(
-                f"{repo.url} wants to know who pushes; log in with `odf login {repo.url}`.",
+                f"{repo.url} wants to know who pushes; {login_hint(repo.url)}.",
                 objects=[repo.url],
             )
         return account
@@ -158,7 +159,8 @@ class Resolver:
         api = self.api(repo.url)
         known = api.dataset(dataset_id)
         if known is None:
-            raise AddressUnresolved(f"{repo} does not know {dataset_id}.", objects=[dataset_id])
+            why = unseen(repo.url, with_token=api.token is not None)
+            raise AddressUnresolved(f"{repo} does not know {dataset_id}, or {why}.", objects=[dataset_id])
         return _below(repo, known.account if api.is_multi_tenant() else None, known.name)
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from collections.abc import Mapping
 
 from odf_core.errors import OdfError
@@ -9,10 +10,12 @@ from odf_core.transfer.client.errors import (
     RemoteDatasetNotFound,
     RemoteForbidden,
     RemoteRefused,
+    RemoteTokenRefused,
     RemoteUnauthenticated,
     RemoteUnavailable,
     UnexpectedAnswer,
 )
+from odf_core.transfer.client.urls import origin_of
 
 RETRIED_STATUSES = frozenset({408, 425, 429, 500, 502, 503, 504})
 """Statuses after which the same request may succeed."""
@@ -22,31 +25,51 @@ _EXPIRED = re.compile(rb"AccessDenied|ExpiredToken|Request has expired|RequestEx
 _CONTENT_RANGE = re.compile(r"bytes (\d+)-(\d+)/(\d+|\*)")
 
 
-def refusal(status: int, headers: Mapping[str, str], body: bytes, url: str) -> OdfError:
-    """The error of a status that is no success (wire.md 1.2), with the peer's own sentence."""
+def refusal(
+    status: int, headers: Mapping[str, str], body: bytes, url: str, *, with_token: bool = True
+) -> OdfError:
+    """The error of a status that is no success (wire.md 1.2), with the peer's own sentence.
+
+    Who asked without a token learns how to log in: to nobody a private dataset is not there at all.
+    """
     said = peer_sentence(body)
     extras: dict[str, object] = {"status": status, "retryAfter": retry_after(headers)}
     extras |= peer_facts(body)
     told = f" It says: {said}" if said else ""
     if status in RETRIED_STATUSES:
         return RemoteUnavailable(f"The node answered {status}.{told}", objects=[url], extras=extras)
-    if status == 401:
-        return RemoteUnauthenticated(
-            f"The node wants a valid token; log in with `odf login`.{told}", objects=[url], extras=extras
-        )
-    if status == 403:
-        return RemoteForbidden(
-            f"The account of the token in use may not do this.{told}", objects=[url], extras=extras
-        )
-    if status == 404:
-        return RemoteDatasetNotFound(
-            f"The node has no such dataset, or does not show it to this caller.{told}",
+    if status == 401 and with_token:
+        return RemoteTokenRefused(
+            f"{origin_of(url)} does not accept the token; {login_hint(url)}.{told}",
             objects=[url],
             extras=extras,
+        )
+    if status == 401:
+        return RemoteUnauthenticated(
+            f"{origin_of(url)} wants to know who asks; {login_hint(url)}.{told}", objects=[url], extras=extras
+        )
+    if status == 403:
+        who = "The account of the token in use may not do this"
+        why = who if with_token else f"Nobody may do this without a token; {login_hint(url)}"
+        return RemoteForbidden(f"{why}.{told}", objects=[url], extras=extras)
+    if status == 404:
+        why = unseen(url, with_token=with_token)
+        return RemoteDatasetNotFound(
+            f"The node has no such dataset, or {why}.{told}", objects=[url], extras=extras
         )
     if 400 <= status < 500:
         return RemoteRefused(f"The node refused the request ({status}).{told}", objects=[url], extras=extras)
     return UnexpectedAnswer(f"The node answered with status {status}.{told}", objects=[url], extras=extras)
+
+
+def login_hint(url: str) -> str:
+    """How to log in where `url` is."""
+    return f"log in with `odf login {shlex.quote(origin_of(url))}`"
+
+
+def unseen(url: str, *, with_token: bool) -> str:
+    """Why a dataset that is there may seem not to be."""
+    return "it is not shown to this caller" if with_token else f"it is private: {login_hint(url)}"
 
 
 def peer_sentence(body: bytes) -> str:

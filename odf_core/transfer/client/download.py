@@ -15,9 +15,10 @@ from odf_core.transfer.client.errors import (
     TransferUrlRefused,
     UnexpectedAnswer,
 )
-from odf_core.transfer.client.http import Answer, Http, shown_url, unavailable
+from odf_core.transfer.client.http import Answer, Http, unavailable
 from odf_core.transfer.client.partial import Partial
 from odf_core.transfer.client.progress import Progress
+from odf_core.transfer.client.urls import shown_url
 
 
 class UrlExpired(Exception):

@@ -26,9 +26,15 @@ class RemoteObjectNotFound(NotFound):
 
 
 class RemoteUnauthenticated(AccessDenied):
-    """401: the node wants a token, or no longer accepts the one it got."""
+    """The node wants to know who asks, and got no token: one has to log in."""
 
     code: ClassVar[str] = "remote_unauthenticated"
+
+
+class RemoteTokenRefused(RemoteUnauthenticated):
+    """401 to a token: it has expired, was revoked, or is none of this node."""
+
+    code: ClassVar[str] = "remote_token_refused"
 
 
 class RemoteForbidden(AccessDenied):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from http.client import HTTPException, InvalidURL
 from typing import TypeVar
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from urllib3.connection import HTTPConnection
 from urllib3.exceptions import HTTPError
@@ -22,6 +22,7 @@ from odf_core.transfer.client.connections import Connections, Target
 from odf_core.transfer.client.errors import RemoteUnavailable, UnexpectedAnswer
 from odf_core.transfer.client.options import TransferOptions
 from odf_core.transfer.client.progress import SILENT, Progress
+from odf_core.transfer.client.urls import origin_of, shown_url
 
 T = TypeVar("T")
 
@@ -165,15 +166,17 @@ class Http:
         Raises what `missing` makes on 404, else the error of the status (`answers.refusal`).
         """
         limit = self.options.limits.http_body_bytes if max_bytes is None else max_bytes
+        sent = dict([ACCEPT_HEADER]) | dict(headers or {})
+        with_token = any(name.lower() == "authorization" for name in sent)
 
         def attempt() -> bytes:
-            with self.open("GET", url, dict([ACCEPT_HEADER]) | dict(headers or {})) as answer:
+            with self.open("GET", url, sent) as answer:
                 if answer.status == 200:
                     return answer.read_text(limit)
                 if answer.status == 404 and missing is not None:
                     raise missing(url)
                 body = answer.read_text(self.options.limits.http_body_bytes)
-                raise refusal(answer.status, answer.headers, body, shown_url(url))
+                raise refusal(answer.status, answer.headers, body, shown_url(url), with_token=with_token)
 
         return self.retrying(attempt)
 
@@ -206,23 +209,6 @@ def unavailable(answer: Answer) -> RemoteUnavailable | None:
         objects=[shown_url(answer.url)],
         extras={"status": answer.status, "retryAfter": retry_after(answer.headers)},
     )
-
-
-def origin_of(url: str) -> str:
-    """`scheme://host[:port]` of a URL, for messages and for looking up tokens; lower case."""
-    parts = urlsplit(url)
-    host = (parts.hostname or "").lower()
-    host = f"[{host}]" if ":" in host else host
-    try:
-        port = f":{parts.port}" if parts.port is not None else ""
-    except ValueError:
-        port = ""
-    return f"{parts.scheme.lower()}://{host}{port}"
-
-
-def shown_url(url: str) -> str:
-    """A URL as it may stand in a message or log: without its query, which may hold a signature."""
-    return url.partition("?")[0]
 
 
 def _reason(error: BaseException) -> str:

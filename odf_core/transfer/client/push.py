@@ -12,8 +12,15 @@ from odf_core.identity import DatasetId, Multihash
 from odf_core.metadata import StoredBlock
 from odf_core.transfer import ClientPushSession, CloseFrame, PushRequest, TransferPlan, Visibility
 from odf_core.transfer.client.addresses import DatasetAddress
+from odf_core.transfer.client.answers import login_hint
 from odf_core.transfer.client.conversation import Conversation, dialect_of, open_conversation
-from odf_core.transfer.client.errors import RemoteDatasetNotFound, RemoteReadOnly, TransferUrlExpired
+from odf_core.transfer.client.errors import (
+    RemoteDatasetNotFound,
+    RemoteForbidden,
+    RemoteReadOnly,
+    RemoteUnauthenticated,
+    TransferUrlExpired,
+)
 from odf_core.transfer.client.explain import explain_divergence
 from odf_core.transfer.client.folder import DatasetFolder
 from odf_core.transfer.client.http import Http
@@ -101,6 +108,10 @@ class SmartPush:
             sent: list[Multihash] = []
             try:
                 return self._session(blocks, remote, sent, renewable=renewable)
+            except (RemoteDatasetNotFound, RemoteForbidden) as refused:
+                if self.token is not None:
+                    raise
+                raise self._nobody(refused) from refused
             except _TRIED_AGAIN as error:
                 head = self._head_after(error)
                 if sent and head == sent[0]:
@@ -111,6 +122,15 @@ class SmartPush:
                 renewable = isinstance(error, TransferUrlExpired)
                 self.http.pause(number, error)
         raise AssertionError("session_attempts is positive")
+
+    def _nobody(self, refused: OdfError) -> RemoteUnauthenticated:
+        """Nobody pushes without a token, though the answer may be 404 or 403 (wire.md 1.2 and 6.4)."""
+        url = self.address.url
+        return RemoteUnauthenticated(
+            f"Nobody may push to {url} without a token; {login_hint(url)}.",
+            objects=[url],
+            extras=refused.extras,
+        )
 
     def _head_after(self, error: OdfError) -> Multihash | None:
         try:

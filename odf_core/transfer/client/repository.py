@@ -8,6 +8,7 @@ import orjson
 
 from odf_core.errors import AccessDenied, InvalidInput, NotFound, OdfError
 from odf_core.identity import AccountName, DatasetAlias, DatasetId, DatasetName, Multihash
+from odf_core.transfer.client.answers import unseen
 from odf_core.transfer.client.errors import RemoteDatasetNotFound, RemoteUnauthenticated, UnexpectedAnswer
 from odf_core.transfer.client.http import VERSION_HEADER, Http
 
@@ -28,7 +29,8 @@ def remote_head(http: Http, dataset_url: str, token: str | None) -> Multihash:
 
     def missing(url: str) -> OdfError:
         return RemoteDatasetNotFound(
-            f"There is no dataset at {dataset_url}, or it is not shown to this caller.", objects=[dataset_url]
+            f"There is no dataset at {dataset_url}, or {unseen(url, with_token=token is not None)}.",
+            objects=[dataset_url],
         )
 
     headers = {**bearer(token), **dict([VERSION_HEADER])}
@@ -75,8 +77,14 @@ class RepositoryApi:
         return info is not None and _member(info, "isMultiTenant", bool, self.url)
 
     def own_account(self) -> AccountName | None:
-        """Name of the account whose token is used; None where the repository does not say."""
-        account = self._get("accounts/me")
+        """Name of the account whose token is used; None without one, or where the repository does not
+        say. Raises `RemoteTokenRefused`."""
+        try:
+            account = self._get("accounts/me")
+        except RemoteUnauthenticated:
+            if self.token is not None:
+                raise
+            return None
         return None if account is None else AccountName(_member(account, "accountName", str, self.url))
 
     def dataset(self, dataset_id: DatasetId) -> RemoteDataset | None:
@@ -92,12 +100,12 @@ class RepositoryApi:
         )
 
     def _get(self, path: str) -> Mapping[str, Any] | None:
-        """The JSON object at `path`, None for any 4xx but a refusal of the token itself."""
+        """The JSON object at `path`, None for any 4xx but 401."""
         try:
             body = self.http.get_text(self.url + path, bearer(self.token))
-        except (AccessDenied, NotFound, InvalidInput) as error:
-            if self.token is not None and isinstance(error, RemoteUnauthenticated):
-                raise
+        except RemoteUnauthenticated:  # also from a node where nobody may ask anything without a token
+            raise
+        except (AccessDenied, NotFound, InvalidInput):
             return None
         try:
             parsed = orjson.loads(body)

@@ -31,8 +31,9 @@ from websockets.uri import parse_uri
 from odf_core.errors import OdfError
 from odf_core.transfer.client.answers import refusal
 from odf_core.transfer.client.errors import RemoteUnavailable, UnexpectedAnswer
-from odf_core.transfer.client.http import ACCEPT_HEADER, USER_AGENT, VERSION_HEADER, origin_of, shown_url
+from odf_core.transfer.client.http import ACCEPT_HEADER, USER_AGENT, VERSION_HEADER
 from odf_core.transfer.client.options import TransferOptions
+from odf_core.transfer.client.urls import origin_of, shown_url
 from odf_core.transfer.errors import MessageTooLarge
 from odf_core.transfer.frames import TextMessage
 from odf_core.transfer.model import CloseFrame
@@ -87,7 +88,7 @@ class SmartSocket:
             sock, protocol, ping_interval=None, close_timeout=options.close_timeout, max_queue=None
         )
         try:
-            with _handshake_errors(url):
+            with _handshake_errors(url, with_token=token is not None):
                 connection.handshake(headers, USER_AGENT, options.read_timeout)
         except BaseException:
             connection.close_socket()
@@ -175,12 +176,12 @@ def _open_socket(url: str, options: TransferOptions) -> socket.socket:
 
 
 @contextlib.contextmanager
-def _handshake_errors(url: str) -> Iterator[None]:
+def _handshake_errors(url: str, *, with_token: bool) -> Iterator[None]:
     shown = [shown_url(url)]
     try:
         yield
     except InvalidStatus as error:
-        raise _denial(error.response, url) from error
+        raise _denial(error.response, url, with_token=with_token) from error
     except (InvalidHandshake, WebSocketException) as error:
         raise UnexpectedAnswer(
             f"{origin_of(url)} does not answer as a node does ({error}).", objects=shown
@@ -189,6 +190,7 @@ def _handshake_errors(url: str) -> Iterator[None]:
         raise RemoteUnavailable(f"{origin_of(url)} broke off during the handshake.", objects=shown) from error
 
 
-def _denial(response: Response, url: str) -> OdfError:
+def _denial(response: Response, url: str, *, with_token: bool) -> OdfError:
     headers = HTTPHeaderDict(response.headers.raw_items())
-    return refusal(response.status_code, headers, bytes(response.body or b""), shown_url(url))
+    body = bytes(response.body or b"")
+    return refusal(response.status_code, headers, body, shown_url(url), with_token=with_token)
