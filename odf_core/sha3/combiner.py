@@ -13,6 +13,8 @@ from odf_core.sha3.lockstep import Feed, absorb
 
 GATHER_SECONDS = 0.004
 """A run waits no longer for threads that came lately and are not there yet."""
+_ENOUGH = 8
+"""So many streams fill every kernel; a thread that brings half of them itself does not wait either."""
 
 
 class _Visit:
@@ -33,11 +35,10 @@ class Combiner:
 
     def __init__(self, kernels: Sequence[Kernel]) -> None:
         self._kernels = kernels
-        self._width = max(kernel.width for kernel in kernels)
         self._arrived = threading.Condition()
         self._waiting: list[_Visit] = []
         self._running = False
-        self._lately: deque[int] = deque(maxlen=self._width)  # threads of the last visits
+        self._lately: deque[int] = deque(maxlen=_ENOUGH)  # threads of the last visits
 
     def absorb(self, feeds: Sequence[Feed]) -> None:
         """Returns when all of `feeds` are absorbed; their memory must not change until then."""
@@ -57,9 +58,10 @@ class Combiner:
             raise visit.failure
 
     def _is_company_there(self) -> bool:
-        """Whether to wait for more would be in vain: the kernel is full, or who comes lately is there."""
-        feeds = sum(len(visit.feeds) for visit in self._waiting)
-        return feeds >= self._width or len(self._waiting) >= len(set(self._lately))
+        """Whether more would not be worth waiting for: there are enough, or all who came lately are there."""
+        feeds = [len(visit.feeds) for visit in self._waiting]
+        enough = sum(feeds) >= _ENOUGH or max(feeds, default=0) >= _ENOUGH // 2
+        return enough or len(self._waiting) >= len(set(self._lately))
 
     def _run(self) -> None:
         with self._arrived:

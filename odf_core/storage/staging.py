@@ -5,7 +5,7 @@ empty, since rclone removes empty ones while others upload into them (stack.md 2
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -14,8 +14,7 @@ from uuid import UUID
 from odf_core.errors import InvalidInput
 from odf_core.identity import Multihash, ObjectKind, ObjectRef
 from odf_core.storage.errors import InvalidKey
-from odf_core.storage.port import ClaimedObject, ObjectInfo, ObjectStore
-from odf_core.storage.streams import hash_stream, mismatch
+from odf_core.storage.port import ObjectInfo, ObjectStore
 
 STAGING_PREFIX = "staging/"
 KEEP_KEY = f"{STAGING_PREFIX}.keep"
@@ -69,49 +68,6 @@ def ensure_staging(store: ObjectStore) -> None:
     """Make the staging folder for good. Before the first URL goes out."""
     if store.stat(KEEP_KEY) is None:
         store.write(KEEP_KEY, b"", size=0)
-
-
-def promote(store: ObjectStore, staged: str, content_key: str, *, settle: bool = True) -> None:
-    """Make `content_key` what `staged` is now, unchecked. Raises `ObjectNotFound`.
-
-    With `settle` false, `store.settle` is to be called before the object is referred to. To check
-    first, use `check_and_promote`: between a check and this call an uploader may have changed `staged`.
-    """
-    with store.claim(staged) as claimed:
-        claimed.publish(content_key, settle=settle)
-
-
-def check_and_promote(
-    store: ObjectStore,
-    ref: ObjectRef,
-    staged: str,
-    content_key: str,
-    *,
-    inspect: Callable[[ClaimedObject], None] | None = None,
-    settle: bool = True,
-) -> int:
-    """Promote what is staged if it is what `ref` declares; its size in bytes.
-
-    `inspect` may raise to refuse what it finds in these same bytes. Raises `ObjectNotFound`,
-    `ObjectSizeMismatch`, `ObjectHashMismatch`; nothing is promoted then.
-    """
-    with store.claim(staged) as claimed:
-        check_claimed(claimed, ref)
-        if inspect is not None:
-            inspect(claimed)
-        claimed.publish(content_key, settle=settle)
-        return claimed.size
-
-
-def check_claimed(claimed: ClaimedObject, ref: ObjectRef) -> None:
-    """Size first, which costs nothing, then SHA3-256 of all bytes."""
-    error = mismatch(ref, ref.hash, claimed.size)
-    if error is None:
-        with claimed.open() as stream:
-            found, size = hash_stream(stream)
-        error = mismatch(ref, found, size)
-    if error is not None:
-        raise error
 
 
 def discard_session(store: ObjectStore, session_id: UUID | str) -> Swept:

@@ -1,4 +1,4 @@
-"""Staging: names, checks before promotion, sweeping."""
+"""Staging: names, claims, sweeping."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -8,18 +8,13 @@ import pytest
 from odf_core.identity import Multihash, ObjectKind, ObjectRef
 from odf_core.storage import (
     STAGING_PREFIX,
-    ClaimedObject,
     InvalidKey,
-    ObjectHashMismatch,
     ObjectNotFound,
-    ObjectSizeMismatch,
     ObjectStore,
     Swept,
-    check_and_promote,
     discard_session,
     ensure_staging,
     object_key,
-    promote,
     read_staging_key,
     staging_key,
     sweep,
@@ -75,59 +70,29 @@ def test_the_folder_is_made_once(store: ObjectStore) -> None:
     assert list(store.list("")) == []
 
 
-def test_promotion_after_the_checks(store: ObjectStore) -> None:
+def test_what_is_claimed_can_be_read_and_published(store: ObjectStore) -> None:
     ref = stage(store, b"a slice")
-    looked_at: list[bytes] = []
+    staged, key = staging_key(SESSION, ref), "set/" + object_key(ref)
+    for _ in range(2):  # a repeated push
+        with store.claim(staged) as claimed:
+            store.write(staged, b"a SLICE", size=7)
+            assert claimed.size == 7
+            with claimed.open(start=2, end=4) as stream:
+                assert stream.read(-1) == b"sl"
+            claimed.publish(key, settle=False)
+        store.settle([key])
+        assert store.read(key, max_bytes=10) == b"a slice"
+        store.write(staged, b"a slice", size=7)
+    assert [found.key for found in store.list("")] == [key, staged]
 
-    def inspect(claimed: ClaimedObject) -> None:
-        with claimed.open(start=2, end=4) as stream:
-            looked_at.append(stream.read(-1))
 
-    key = "set/" + object_key(ref)
-    assert check_and_promote(store, ref, staging_key(SESSION, ref), key, inspect=inspect, settle=False) == 7
-    store.settle([key])
-    assert looked_at == [b"sl"]
-    assert store.read(key, max_bytes=10) == b"a slice"
-    assert check_and_promote(store, ref, staging_key(SESSION, ref), key) == 7  # a repeated push
-
-
-def test_nothing_false_is_promoted(store: ObjectStore) -> None:
+def test_a_claim_that_is_let_go_leaves_nothing(store: ObjectStore) -> None:
     ref = stage(store, b"a slice")
-    staged, key = staging_key(SESSION, ref), object_key(ref)
-    store.write(staged, b"a SLICE", size=7)
-    with pytest.raises(ObjectHashMismatch) as lying:
-        check_and_promote(store, ref, staged, key)
-    assert lying.value.objects == (str(ref.hash),)
-    assert lying.value.extras["actual"] == str(Multihash.sha3_256(b"a SLICE"))
-    store.write(staged, b"a slice and more", size=16)
-    with pytest.raises(ObjectSizeMismatch) as longer:
-        check_and_promote(store, ref, staged, key)
-    assert longer.value.extras == {"declared": 7, "actual": 16}
-    store.write(staged, b"a slice", size=7)
-
-    def refuse(_: ClaimedObject) -> None:
+    with pytest.raises(ZeroDivisionError), store.claim(staging_key(SESSION, ref)):
         raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        check_and_promote(store, ref, staged, key, inspect=refuse)
-    with pytest.raises(ObjectNotFound):
-        check_and_promote(store, ref, staging_key(OTHER, ref), key)
-    assert store.stat(key) is None
-    assert [found.key for found in store.list("")] == [staged]
-
-
-def test_a_size_that_is_not_known_is_not_checked(store: ObjectStore) -> None:
-    ref = stage(store, b"checkpoint")
-    unsized = ObjectRef(ref.kind, ref.hash, None)
-    assert check_and_promote(store, unsized, staging_key(SESSION, ref), object_key(ref)) == 10
-
-
-def test_promoting_without_a_check(store: ObjectStore) -> None:
-    ref = stage(store, b"a slice")
-    promote(store, staging_key(SESSION, ref), object_key(ref))
-    assert store.read(object_key(ref), max_bytes=10) == b"a slice"
-    with pytest.raises(ObjectNotFound):
-        promote(store, staging_key(OTHER, ref), object_key(ref))
+    with pytest.raises(ObjectNotFound), store.claim(staging_key(OTHER, ref)):
+        raise AssertionError
+    assert [found.key for found in store.list("")] == [staging_key(SESSION, ref)]
 
 
 def test_a_session_is_discarded_without_touching_others(store: ObjectStore) -> None:

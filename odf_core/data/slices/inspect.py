@@ -92,7 +92,8 @@ class _Offsets:
         self.last = column[-1].as_py()
 
     def _look_for_fault(self, column: Any) -> None:
-        values = np.asarray(column.fill_null(0)).astype(np.int64, copy=False)
+        filled = column.fill_null(0) if column.null_count else column
+        values = np.asarray(filled).astype(np.int64, copy=False)
         start = int(values[0]) if self.last is None else _as_int64(self.last + 1)
         wrong = values != np.arange(len(values), dtype=np.int64) + np.int64(start)
         if column.null_count:
