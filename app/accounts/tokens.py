@@ -46,12 +46,13 @@ class PersonalToken:
         digits = text[len(PREFIX) :].encode("ascii")
         if not _READABLE.issuperset(digits):
             return None
+        plain = digits.translate(_FROM_CROCKFORD)
         try:
-            data = base64.b32decode(digits.translate(_FROM_CROCKFORD) + b"======")
+            data = base64.b32decode(plain + b"======")
         except binascii.Error:
             return None
         secret, checksum = data[16:32], data[32:]
-        if checksum != _checksum(secret):
+        if checksum != _checksum(secret) or not _is_filled_with_zeros(plain):
             return None
         return cls(UUID(bytes=data[:16]), secret)
 
@@ -65,6 +66,11 @@ class PersonalToken:
     def secret_hash(self) -> bytes:
         """SHA3-256 of the random part."""
         return hashlib.sha3_256(self.secret).digest()
+
+
+def _is_filled_with_zeros(plain: bytes) -> bool:
+    """Whether the last of 58 digits has nothing in the two bits that are beyond the 36 bytes."""
+    return _RFC4648.index(plain[-1]) & 3 == 0
 
 
 def _checksum(secret: bytes) -> bytes:

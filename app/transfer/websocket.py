@@ -94,6 +94,8 @@ class OdfWebSocketProtocol(WebSocketsSansIOProtocol):
             self._write_oversized(Frame(Opcode.TEXT, message["text"].encode()))
         else:
             await super().send(message)
+            if self.initial_response is not None and self.close_sent:
+                self.handshake_complete = True  # a denial is out; uvicorn would log that nothing was said
 
     def _write_oversized(self, frame: Frame) -> None:
         """By hand, since the library takes the connection for failed; what still comes is discarded."""

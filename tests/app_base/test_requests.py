@@ -94,6 +94,7 @@ def test_a_websocket_has_one_line_without_its_query(
     assert {line["request_id"] for line in lines(log, "request")} == {"mine-2"}
     for secret in ("hush", token, "[accepted]", "connection open", "connection closed"):
         assert secret not in log.getvalue()
+    assert '"level":"error"' not in log.getvalue()  # also the denial is none
 
 
 def test_errors_of_the_websocket_layer_are_kept(log: io.StringIO) -> None:

@@ -48,8 +48,17 @@ def test_a_changed_digit_is_another_token_or_none(place: int, digit: str) -> Non
     changed = token.text[:place] + digit + token.text[place + 1 :]
     found = PersonalToken.parse(changed)
     if changed != token.text and found is not None:
-        # Only digits outside secret and checksum, or the filling bits of the last one.
+        # Only digits outside secret and checksum: the token of another id.
         assert found.secret == token.secret
+        assert found.id != token.id
+
+
+@given(st.uuids(), st.binary(min_size=16, max_size=16), st.sampled_from(CROCKFORD))
+def test_a_changed_last_digit_is_none(token_id: UUID, secret: bytes, digit: str) -> None:
+    """Also where only the bits differ that no byte holds."""
+    token = PersonalToken(token_id, secret)
+    found = PersonalToken.parse(token.text[:-1] + digit)
+    assert found == (token if digit == token.text[-1] else None)
 
 
 def test_the_secret_is_not_shown() -> None:
