@@ -9,7 +9,7 @@ from pathlib import Path
 
 from odf_core.storage import files
 from odf_core.storage.errors import InvalidKey, ObjectNotFound, StoreAccessDenied, StoreUnavailable
-from odf_core.storage.flushing import flush
+from odf_core.storage.flushing import begin_flush, flush
 from odf_core.storage.keys import check_key, check_prefix, is_hidden
 from odf_core.storage.port import ObjectInfo, Readable
 from odf_core.storage.streams import BoundedStream, part_of, readable
@@ -79,7 +79,9 @@ class DirectoryStore:
         try:
             if not found or not pending.is_file():
                 raise ObjectNotFound(f"There is no object {key}.", objects=[key])
-            yield ClaimedFile(self, key, pending)
+            claimed = ClaimedFile(self, key, pending)
+            claimed.begin_flush()
+            yield claimed
         finally:
             with os_errors("let go of", key):
                 pending.unlink(missing_ok=True)
@@ -182,6 +184,11 @@ class ClaimedFile:
         self.path: Path | None = path
         self._file = path
         self.size = path.stat().st_size
+
+    def begin_flush(self) -> None:
+        """What is claimed is likely to be published: while it is looked at, the disk can be at work."""
+        with os_errors("read", self.key), self._file.open("rb", buffering=0) as file:
+            begin_flush(file.fileno())
 
     def open(self, *, start: int = 0, end: int | None = None) -> BoundedStream:
         with os_errors("read", self.key):
