@@ -171,10 +171,15 @@ class AdmissionSettings(_Group):
 
     logical_hash: Literal["off", "sample", "on"] = Field(
         "sample",
-        description="Recompute the logical hash of a slice: never, for slices of at most `sample_rows` "
-        "records, or always.",
+        description="Recompute the logical hash of no slice of a push, of slices that are chosen at random, "
+        "or of all. Whatever else can be checked of a slice always is.",
     )
-    sample_rows: int = Field(1_000_000, ge=0, description='Bound for `logical_hash = "sample"`.')
+    sample_rows: int = Field(
+        1_000_000,
+        ge=0,
+        description='Records that `logical_hash = "sample"` hashes in a push; all slices of a push that has '
+        "no more, at least one of any other.",
+    )
     parallelism: int = Field(4, ge=1, le=256, description="Objects that are read and checked at one time.")
     look_ahead_seconds: float = Field(
         0.25,

@@ -127,14 +127,16 @@ def _report(case: Case, threads: int, rounds: int, *, alone: bool = False) -> No
         return hashlib.sha3_256(layout.header + b"".join(digests)).hexdigest()
 
     def ours() -> str:
-        return logical_hash_batches(schema, batches, threads=threads).digest.hex()
+        return logical_hash_batches(schema, batches, threads=threads, expected=size).digest.hex()
 
+    size = sum(map(len, streams))
     assert baseline() == ours()
     (bare, bare_cpu), (logical, logical_cpu) = _best(rounds, baseline, ours)
-    size = sum(map(len, streams)) / 1e6
+    megabytes = size / 1e6
     name = f"{case.name}, alone" if alone else case.name
     aim = "-" if case.aim is None else f"{case.aim:.1f}"
-    numbers = f"{threads:11}{size:11.1f}{size / bare:11.0f}{size / logical:11.0f}{bare / logical:11.2f}"
+    speeds = f"{megabytes / bare:11.0f}{megabytes / logical:11.0f}{bare / logical:11.2f}"
+    numbers = f"{threads:11}{megabytes:11.1f}{speeds}"
     print(f"{name:32}{numbers}{bare_cpu / logical_cpu:11.2f}{aim:>11}", flush=True)
 
 

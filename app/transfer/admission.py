@@ -24,6 +24,7 @@ from app.transfer.chain_index import known_objects
 from app.transfer.claims import Claim, Intake
 from app.transfer.examination import Examined, Examiner, Pending
 from app.transfer.object_urls import ObjectKey, key_of
+from app.transfer.sampling import slices_to_hash
 from odf_core.errors import OdfError
 from odf_core.identity import DatasetId, ObjectRef
 from odf_core.storage import ObjectNotFound, session_prefix, staging_key
@@ -56,7 +57,8 @@ class Admission:
             self._claims.setdefault(key_of(claim.ref), []).append(claim)
         at_once = max(1, min(len(self._claims), self._settings.parallelism))
         hash_threads = max(1, (os.cpu_count() or 1) // at_once)
-        self._examiner = Examiner(context, dataset_id, session_id, hash_threads)
+        hashed = slices_to_hash(intake.claims, self._settings)
+        self._examiner = Examiner(context, dataset_id, session_id, hashed, hash_threads)
         self._examined: dict[ObjectKey, Examined] = {}
         refs = [claims[0].ref for claims in self._claims.values()]
         self._sizes = {staging_key(session_id, ref): ref.size for ref in refs}

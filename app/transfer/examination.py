@@ -1,7 +1,7 @@
 """One object examined: claimed, hashed, held against every block that names it. Runs in threads.
 
 Promise 3 of the house. Size and SHA3-256 first, then a slice against its block: offsets, records, schema,
-and the logical hash as `admission.logical_hash` says.
+and the logical hash of those that `sampling` has chosen.
 """
 
 import tempfile
@@ -13,6 +13,7 @@ from uuid import UUID
 
 from app.context import NodeContext
 from app.transfer.claims import Claim
+from app.transfer.object_urls import ObjectKey, key_of
 from odf_core.data import Source, check_logical_hash, check_slice, inspect_slice
 from odf_core.errors import OdfError
 from odf_core.identity import SHA3_256, DatasetId, Multihash, ObjectRef
@@ -65,6 +66,8 @@ class Examiner:
     context: NodeContext
     dataset_id: DatasetId
     session_id: UUID
+    hashed: frozenset[ObjectKey]
+    """The slices whose logical hash is recomputed (`sampling`)."""
     hash_threads: int
     """For each object: many objects share the processors, a single large one gets them all."""
 
@@ -100,13 +103,12 @@ class Examiner:
     def _check_slice(self, source: Source, claim: Claim) -> None:
         if claim.data_slice is None:
             return
-        limits, admission = self.context.settings.limits, self.context.settings.admission
-        hash_rows = {"off": None, "sample": admission.sample_rows, "on": limits.slice_rows}
+        limits = self.context.settings.limits
         facts = inspect_slice(
             source,
             vocab=claim.vocabulary,
             limits=limits,
-            hash_rows=hash_rows[admission.logical_hash],
+            hash_rows=limits.slice_rows if key_of(claim.ref) in self.hashed else None,
             threads=self.hash_threads,
         )
         check_slice(facts, claim.data_slice, claim.schema, claim.vocabulary)

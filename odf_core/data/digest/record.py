@@ -89,9 +89,11 @@ def _streams(columns: Sequence[_Piece | None]) -> list[Parts]:
     return [() if piece is None else encode(*piece).parts for piece in columns]
 
 
-def logical_hash_batches(schema: Any, batches: Iterable[Any], *, threads: int | None = None) -> Multihash:
-    """The logical hash of record batches of one schema; raises as `RecordDigest` does."""
-    with RecordDigest(schema, threads=threads) as digest:
+def logical_hash_batches(
+    schema: Any, batches: Iterable[Any], *, threads: int | None = None, expected: int = 0
+) -> Multihash:
+    """The logical hash of record batches of one schema; parameters and errors as `RecordDigest` has them."""
+    with RecordDigest(schema, threads=threads, expected=expected) as digest:
         for batch in batches:
             digest.update(batch)
         return digest.finish()

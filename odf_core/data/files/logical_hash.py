@@ -38,9 +38,9 @@ def logical_hash_file(
         if start.startswith(MAGIC):
             return _hash_parquet(file, count, limits or Limits())
         if start == _ARROW_FILE:
-            return _hash_ipc(_ipc_file(file), count)
+            return _hash_ipc(_ipc_file(file), count, expected=file.size())
         if start.startswith(_STREAM_CONTINUATION):
-            return _hash_ipc(_ipc_stream(file), count)
+            return _hash_ipc(_ipc_stream(file), count, expected=file.size())
     raise InvalidDataFile("The file is neither Parquet nor Arrow IPC: it starts as none of them does.")
 
 
@@ -65,9 +65,9 @@ def _expanded_bytes(footer: Footer) -> int:
     return sum(chunk.uncompressed_size for group in footer.row_groups for chunk in group.chunks)
 
 
-def _hash_ipc(batches: Any, threads: int) -> Multihash:
+def _hash_ipc(batches: Any, threads: int, *, expected: int) -> Multihash:
     schema = next(batches)
-    with RecordDigest(schema, threads=threads) as digest:
+    with RecordDigest(schema, threads=threads, expected=expected) as digest:
         for batch in batches:
             with reading():
                 batch.validate(full=True)  # offsets in an IPC message are the writer's word
