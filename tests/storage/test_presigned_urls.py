@@ -137,10 +137,10 @@ def test_an_expired_url_is_refused(bucket: Bucket) -> None:
 
 
 def test_two_uploads_of_one_key_at_once(bucket: Bucket) -> None:
-    """Both are fine, and what is there afterwards is one of them, whole.
+    """What is there afterwards is one of them, whole, whatever the other was told.
 
-    Of a key that has no object yet: of two that *replace* one, rclone refuses some with 500 (1 of 400
-    measured), and the object stays.
+    S3 answers 200 to both. Of two that end at the same moment rclone answers one with 500 now and then (5 of
+    600 pairs); the other one's bytes are in place.
     """
     size = 1_000_000
     start = threading.Barrier(2)
@@ -152,7 +152,9 @@ def test_two_uploads_of_one_key_at_once(bucket: Bucket) -> None:
     for number in range(5):
         url = put_url(bucket, f"staging/{number}", size)
         with ThreadPoolExecutor(2) as threads:
-            assert list(threads.map(upload, [url, url], [b"1", b"2"])) == [200, 200]
+            statuses = list(threads.map(upload, [url, url], [b"1", b"2"]))
+        assert 200 in statuses
+        assert set(statuses) <= {200, 500}
         assert bucket[0].read(f"staging/{number}", max_bytes=size) in (b"1" * size, b"2" * size)
 
 
