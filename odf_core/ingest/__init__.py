@@ -1,0 +1,1 @@
+"""Ingest of root datasets: fetch, prepare, read, preprocess, merge, write (data.md 3)."""
