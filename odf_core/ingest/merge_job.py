@@ -66,6 +66,7 @@ class MergeJob(msgspec.Struct, frozen=True, kw_only=True):
     strategy: Strategy
     names: Names
     preprocess: tuple[QueryStep, ...] = ()
+    preprocess_engine: str = "spark"
     history_files: tuple[str, ...] = ()
     history_schema: str | None = None
 

@@ -95,6 +95,7 @@ def _job(work: Round, staged: StagedInput, history: History, locate: LocateObjec
         strategy=strategy,
         names=history.names,
         preprocess=_steps(work.preprocess),
+        preprocess_engine=work.preprocess.engine if work.preprocess is not None else "spark",
         history_files=files,
         history_schema=pack_schema(odf_schema_to_arrow(declared)) if declared is not None else None,
     )

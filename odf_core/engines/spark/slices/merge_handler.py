@@ -1,8 +1,12 @@
 """One merge job from files to files."""
 
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pyarrow as pa
+from odf_core.engines.errors import InvalidEngineRequest
+from odf_core.engines.spark.handlers import Progress, register
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
@@ -22,7 +26,6 @@ def merge_records(session: SparkSession, job: MergeJob, output: Path) -> MergeOu
 
     Raises `BadInputSchema`, `MergeKeyMissing`, `UnsupportedColumnType`, and what the gates refuse.
     """
-    session = session.newSession()
     declared = unpack_schema(job.input_schema)
     frame, spark = _input(session, job, declared)
     check_input(spark, job.strategy, job.names)
@@ -89,3 +92,20 @@ def _arrow_schema(spark: T.StructType, declared: pa.Schema, job: MergeJob) -> pa
     if job.names.event_time not in [item.name for item in fields]:
         fields.append(pa.field(job.names.event_time, arrow_type(_event_time_type(job), job.names.event_time)))
     return pa.schema(fields)
+
+
+def _handle(
+    session: SparkSession, request: dict[str, Any], progress: Progress, workdir: Path
+) -> dict[str, Any]:
+    """`{"job": MergeJob, "output": a folder that does not exist yet}`; a `MergeOutcome`."""
+    try:
+        job = msgspec.convert(request.get("job"), MergeJob)
+        output = msgspec.convert(request.get("output"), str)
+    except msgspec.ValidationError as error:
+        raise InvalidEngineRequest(f"A merge needs `job` and `output`: {error}.") from error
+    progress("merging")
+    outcome: dict[str, Any] = msgspec.to_builtins(merge_records(session, job, Path(output)))
+    return outcome
+
+
+register("merge", _handle)
