@@ -1,0 +1,3 @@
+from tests.spark_fixture import spark_engine
+
+__all__ = ["spark_engine"]
