@@ -14,6 +14,7 @@ from app.cli.format_commands import block, hashes
 from app.cli.manifest_commands import add, new
 from app.cli.repo_commands import register_login_commands, repo
 from app.cli.serve_command import serve
+from app.cli.tail_command import tail
 from app.cli.transfer_commands import pull, push
 
 HELP = """Publish, fetch and check datasets of the Open Data Fabric.
@@ -60,6 +61,7 @@ def _options(
 register_dataset_commands(cli)
 cli.command()(new)
 cli.command()(add)
+cli.command()(tail)
 cli.command()(pull)
 cli.command()(push)
 register_login_commands(cli)

@@ -223,7 +223,7 @@ def test_files_folders_and_standard_input(tmp_path: Path) -> None:
     for wrong in (str(folder), str(folder / "missing"), str(folder / "deep" / "loop")):
         with pytest.raises(ManifestUnreadable):
             names(wrong)
-    with pytest.raises(InvalidManifest, match="notes.yaml"):
+    with pytest.raises(InvalidManifest, match=r"notes\.yaml"):
         names(str(folder / "deep" / "notes.yaml"))
     empty = tmp_path / "empty"
     empty.mkdir()

@@ -38,7 +38,7 @@ def _parts(text: str) -> Iterator[tuple[int, tuple[_Step, ...], int]]:
                 stack.pop()
             elif isinstance(event, yaml.NodeEvent):
                 steps = stack[-1].next_place(event) if stack else ()
-                if steps is not None:
+                if steps is not None and event.start_mark is not None:
                     yield document, steps, event.start_mark.line + 1
                 if isinstance(event, yaml.CollectionStartEvent):
                     held = stack[-1].held if stack else ()
