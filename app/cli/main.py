@@ -11,8 +11,10 @@ from app.cli.admin_commands import admin
 from app.cli.chain_commands import chain
 from app.cli.dataset_commands import register_dataset_commands
 from app.cli.format_commands import block, hashes
+from app.cli.manifest_commands import add, new
 from app.cli.repo_commands import register_login_commands, repo
 from app.cli.serve_command import serve
+from app.cli.tail_command import tail
 from app.cli.transfer_commands import pull, push
 
 HELP = """Publish, fetch and check datasets of the Open Data Fabric.
@@ -57,6 +59,9 @@ def _options(
 
 
 register_dataset_commands(cli)
+cli.command()(new)
+cli.command()(add)
+cli.command()(tail)
 cli.command()(pull)
 cli.command()(push)
 register_login_commands(cli)

@@ -71,6 +71,7 @@ from odf_core.metadata.manifest.envelope import (
     snapshot_to_json,
 )
 from odf_core.metadata.manifest.load import load_manifest, load_manifests
+from odf_core.metadata.manifest.snapshots import ManifestPlace, PlacedSnapshot, read_snapshots
 from odf_core.metadata.manifest.yaml_text import dump_yaml
 from odf_core.metadata.read_steps import (
     ReadStep,
@@ -224,6 +225,9 @@ __all__ = [
     "snapshot_to_json",
     "load_manifest",
     "load_manifests",
+    "read_snapshots",
+    "PlacedSnapshot",
+    "ManifestPlace",
     "dump_yaml",
     "ReadStep",
     "ReadStepCsv",

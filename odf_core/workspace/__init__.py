@@ -7,9 +7,11 @@ Transfers(workspace).pull("odf+https://odf.example.org/alice/foo")
 from odf_core.workspace.dataset import LocalDataset, RemoteAliases
 from odf_core.workspace.errors import (
     DatasetBusy,
+    DatasetInUse,
     InvalidRepoUrl,
     LocalDatasetExists,
     LocalDatasetNotFound,
+    ManifestUnreadable,
     NoAliasToPull,
     NothingToImport,
     RepoExists,
@@ -37,6 +39,8 @@ __all__ = [
     "LocalDatasetNotFound",
     "LocalDatasetExists",
     "DatasetBusy",
+    "DatasetInUse",
+    "ManifestUnreadable",
     "RepoExists",
     "RepoNotFound",
     "InvalidRepoUrl",

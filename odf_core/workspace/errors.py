@@ -69,3 +69,15 @@ class NothingToImport(InvalidInput):
     """A dataset cannot be made of no blocks, or without the files that its blocks declare."""
 
     code: ClassVar[str] = "nothing_to_import"
+
+
+class ManifestUnreadable(InvalidInput):
+    """A file or an address that should give manifests gives none."""
+
+    code: ClassVar[str] = "manifest_unreadable"
+
+
+class DatasetInUse(Conflict):
+    """Other local datasets are computed from the dataset."""
+
+    code: ClassVar[str] = "dataset_in_use"

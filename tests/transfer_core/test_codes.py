@@ -20,6 +20,8 @@ LOCAL = {
     "manifest_too_large": "of YAML and JSON that people write",
     "value_not_encodable": "of a writer of blocks",
     "invalid_slice_input": "of a writer of slices",
+    "unsupported_record_type": "of output for people and programs",
+    "records_too_large": "of output for people and programs",
     "invalid_object_key": "of a misconfigured or wrong program",
     "invalid_object_range": "of an HTTP request",
     "invalid_store_url": "of settings",
