@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import ClassVar
 
 import msgspec
+
 from odf_core.engines.exchange import Exchange
 from odf_core.engines.handle import SparkEngine
-
 from odf_core.errors import InvalidInput
 from odf_core.ingest.merge_job import MergeJob, MergeOutcome, pack_schema, unpack_schema
 

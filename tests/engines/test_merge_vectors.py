@@ -1,6 +1,7 @@
 """Every merge strategy against the golden cases, operations and order included."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,11 @@ def _cases(name: str) -> list[Any]:
     return [pytest.param(case, id=case["id"]) for case in listed if case.get("kind", "merge") == "merge"]
 
 
-@pytest.mark.parametrize("pieces", [1, 3])
+PIECES = [1, 3] if os.environ.get("ODF_TEST_FULL") else [3]
+"""Over how many files input and history are spread."""
+
+
+@pytest.mark.parametrize("pieces", PIECES)
 @pytest.mark.parametrize("case", _cases("strategy_unit_tests.json") + _cases("edge_cases_datafusion54.json"))
 def test_a_golden_merge(merge_engine: MergeEngine, tmp_path: Path, case: dict[str, Any], pieces: int) -> None:
     """Where the deployed engine has a bug, the intended result counts."""

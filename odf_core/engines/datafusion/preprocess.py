@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
-
 from datafusion import SessionConfig, SessionContext, SQLOptions
+
 from odf_core.errors import InvalidInput
 from odf_core.ingest.merge_job import QueryStep
 

@@ -18,7 +18,13 @@ Progress: TypeAlias = Callable[[str], None]
 Handler: TypeAlias = Callable[[SparkSession, dict[str, Any], Progress, Path], dict[str, Any]]
 
 _handlers: dict[str, Handler] = {}
-_BUILT_IN = ("odf_core.engines.spark.built_in", "odf_core.engines.spark.raw_query")
+_BUILT_IN = (
+    "odf_core.engines.spark.built_in",
+    "odf_core.engines.spark.raw_query",
+    "odf_core.engines.spark.slices.merge_handler",
+    "odf_core.engines.spark.queries.tables",
+    "odf_core.engines.spark.queries.run",
+)
 
 
 def register(kind: str, handler: Handler) -> None:

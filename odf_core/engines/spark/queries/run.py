@@ -5,17 +5,18 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
-from odf_core.engines.errors import InvalidEngineRequest
-from odf_core.engines.spark.gates import check_query
-from odf_core.engines.spark.handlers import Progress, register
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from odf_core.engines.errors import InvalidEngineRequest
 from odf_core.engines.query_job import Fold, QueryJob, QueryOutcome, Table
+from odf_core.engines.spark.gates import check_query
+from odf_core.engines.spark.handlers import Progress, register
 from odf_core.engines.spark.slices.carriers import arrow_type, spark_schema
 from odf_core.engines.spark.slices.columns import col
 from odf_core.engines.spark.slices.frames import read_history
 from odf_core.engines.spark.slices.state import current_state
+from odf_core.engines.spark.slices.tuning import tune
 from odf_core.ingest.merge_job import pack_schema, unpack_schema
 
 _WEIGHT = "__odf_weight"
@@ -24,6 +25,7 @@ _COPY = "__odf_copy"
 
 def run_query(session: SparkSession, job: QueryJob, output: Path) -> QueryOutcome:
     """Run the query; `output` has the parts afterwards. Raises `QueryRefused`, `QueryInvalid`."""
+    tune(session, [file for table in job.tables.values() for file in table.files])
     for name, table in job.tables.items():
         _view(session, table).createOrReplaceTempView(name)
     check_query(session, job.sql, set(job.tables))

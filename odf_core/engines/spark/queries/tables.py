@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from odf_core.engines.errors import InvalidEngineRequest
-from odf_core.engines.spark.handlers import Progress, register
 from pyspark.sql import SparkSession
 
+from odf_core.engines.errors import InvalidEngineRequest
 from odf_core.engines.query_job import TablePlace
+from odf_core.engines.spark.handlers import Progress, register
 
 _RELATION, _TRAVEL, _ALIAS, _WITH = (
     "UnresolvedRelation",

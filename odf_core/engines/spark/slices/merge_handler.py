@@ -5,12 +5,12 @@ from typing import Any
 
 import msgspec
 import pyarrow as pa
-from odf_core.engines.errors import InvalidEngineRequest
-from odf_core.engines.spark.handlers import Progress, register
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from odf_core.engines.errors import InvalidEngineRequest
+from odf_core.engines.spark.handlers import Progress, register
 from odf_core.engines.spark.slices.carriers import arrow_type, same_carrier, spark_schema
 from odf_core.engines.spark.slices.columns import OP, col
 from odf_core.engines.spark.slices.frames import read_history, read_in_order
@@ -18,6 +18,7 @@ from odf_core.engines.spark.slices.input_rules import check_input
 from odf_core.engines.spark.slices.order import offset_order, with_rows
 from odf_core.engines.spark.slices.preprocess import preprocessed
 from odf_core.engines.spark.slices.strategies import Merge, merged
+from odf_core.engines.spark.slices.tuning import tune
 from odf_core.ingest.merge_job import MergeJob, MergeOutcome, pack_schema, unpack_schema
 
 
@@ -26,6 +27,7 @@ def merge_records(session: SparkSession, job: MergeJob, output: Path) -> MergeOu
 
     Raises `BadInputSchema`, `MergeKeyMissing`, `UnsupportedColumnType`, and what the gates refuse.
     """
+    tune(session, (*job.input_files, *job.history_files))
     declared = unpack_schema(job.input_schema)
     frame, spark = _input(session, job, declared)
     check_input(spark, job.strategy, job.names)
