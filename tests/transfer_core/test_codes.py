@@ -19,6 +19,7 @@ LOCAL = {
     "invalid_snapshot": "of YAML and JSON that people write",
     "manifest_too_large": "of YAML and JSON that people write",
     "value_not_encodable": "of a writer of blocks",
+    "invalid_ddl_schema": "of YAML and JSON that people write",
     "invalid_slice_input": "of a writer of slices",
     "invalid_object_key": "of a misconfigured or wrong program",
     "invalid_object_range": "of an HTTP request",
