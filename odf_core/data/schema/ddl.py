@@ -138,7 +138,7 @@ class _Parser:
         precision, scale = numbers[0], numbers[1] if len(numbers) > 1 else 0
         if not 1 <= precision <= _DECIMAL256_DIGITS or scale > precision:
             raise self._fault(
-                f"DECIMAL({precision},{scale}) has no digits, more than {_DECIMAL256_DIGITS}, or fewer digits "
+                f"DECIMAL({precision},{scale}) has no digits, more than {_DECIMAL256_DIGITS}, or fewer "
                 "than stand after its point"
             )
         make = pa.decimal128 if precision <= _DECIMAL128_DIGITS else pa.decimal256

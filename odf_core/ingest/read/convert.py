@@ -128,8 +128,8 @@ def _has_byte(texts: Any, signs: bytes) -> bool:
     if data is None or not len(texts):
         return False
     start, end = _data_bounds(texts)
-    view = memoryview(data)[start:end]
-    return any(sign in view for sign in signs)
+    found = memoryview(data)[start:end].tobytes()
+    return any(found.find(sign) >= 0 for sign in signs)
 
 
 def _data_bounds(texts: Any) -> tuple[int, int]:

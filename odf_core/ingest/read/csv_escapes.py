@@ -73,7 +73,7 @@ class EscapesWrittenOut(io.RawIOBase):
 
     def _written_out(self, block: bytes) -> tuple[bytes, bytes]:
         """What is certain of a block, and the rest: its last field, which may go on in the next block."""
-        pieces = []
+        pieces: list[bytes] = []
         position = after = start = 0
         for match in self._quoted.finditer(block):
             start, after = match.span()

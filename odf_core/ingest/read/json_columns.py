@@ -104,7 +104,7 @@ def _text(value: Any, data_type: Any, place: Place, index: int) -> str | None:
     raise value_fault(value, data_type, place, index)
 
 
-def _number_text(value: int | float | Decimal, data_type: Any) -> str:
+def _number_text(value: Any, data_type: Any) -> str:
     """Digits; a whole number with a point (5.0) is one without where a whole number is due."""
     if pa.types.is_integer(data_type) and abs(value) < 1 << 64 and value == int(value):
         return str(int(value))

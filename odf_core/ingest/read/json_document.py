@@ -93,7 +93,8 @@ class JsonSource:
                 advice = "set the `subPath` of the read step, or use NdJson for one object a line"
             raise UnexpectedInputShape.at(
                 self._name,
-                f"{_KINDS.get(found[1], 'a number')} stands {where}, where an array of objects is due; {advice}.",
+                f"{_KINDS.get(found[1], 'a number')} stands {where}, where an array of objects is due; "
+                f"{advice}.",
             )
 
     def _values(self, stream: Utf8Stream, prefix: str) -> Iterator[Any]:

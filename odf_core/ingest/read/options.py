@@ -1,9 +1,9 @@
 """Bounds and habits of the read phase."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from odf_core.limits import GiB, MiB, Limits
+from odf_core.limits import GiB, Limits, MiB
 
 
 class ReadProgress(Protocol):
@@ -29,4 +29,4 @@ class ReadOptions:
     block_bytes: int = 4 * MiB
     record_bytes: int = 64 * MiB
     archive_bytes: int = 4 * GiB
-    limits: Limits = Limits()
+    limits: Limits = field(default_factory=Limits)

@@ -82,7 +82,7 @@ def _records(layer: Layer, name: str) -> Iterator[Record]:
     except UnicodeDecodeError as error:
         raise WrongInputEncoding.at(
             name,
-            f"an attribute is no {layer.encoding}; add a .cpg file with the name of the encoding to the archive.",
+            f"an attribute is no {layer.encoding}; add a .cpg file with the encoding's name to the archive.",
             row=row + 1,
         ) from error
     except _FAULTS as error:
