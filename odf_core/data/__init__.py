@@ -7,6 +7,7 @@ from odf_core.data.errors import (
     DataFileUnavailable,
     DigestSchemaMismatch,
     InvalidDataFile,
+    InvalidDdlSchema,
     InvalidRawArrowSchema,
     InvalidSliceInput,
     LogicalHashMismatch,
@@ -20,6 +21,7 @@ from odf_core.data.errors import (
 )
 from odf_core.data.files.logical_hash import logical_hash_file
 from odf_core.data.files.source import Source
+from odf_core.data.schema.ddl import ddl_schema_to_arrow
 from odf_core.data.schema.from_arrow import arrow_schema_to_odf
 from odf_core.data.schema.raw_read import read_raw_arrow_schema
 from odf_core.data.schema.raw_write import write_raw_arrow_schema
@@ -47,6 +49,7 @@ __all__ = [
     "WrittenSlice",
     "DefaultVocabulary",
     "arrow_schema_to_odf",
+    "ddl_schema_to_arrow",
     "odf_schema_to_arrow",
     "read_raw_arrow_schema",
     "write_raw_arrow_schema",
@@ -58,6 +61,7 @@ __all__ = [
     "UnsupportedLogicalHashType",
     "UnsupportedArrowType",
     "InvalidRawArrowSchema",
+    "InvalidDdlSchema",
     "InvalidSliceInput",
     "SliceUnreadable",
     "SliceSizeMismatch",
