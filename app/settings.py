@@ -8,10 +8,11 @@ is not known is refused with a sentence, so that a misspelt setting never passes
 import os
 import tomllib
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, create_model, field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -231,6 +232,22 @@ class EmbeddedSettings(_Group):
     sample: bool = Field(True, description="Publish a small sample dataset on the first start.")
 
 
+if TYPE_CHECKING:
+
+    class LimitSettings(_Group):
+        """The bounds of `Limits`, one setting each."""
+else:
+    LimitSettings = create_model(
+        "LimitSettings",
+        __base__=_Group,
+        __doc__=Limits.__doc__,
+        **{
+            item.name: (int, Field(item.default, gt=0, description=item.metadata["description"]))
+            for item in fields(Limits)
+        },
+    )
+
+
 class Settings(BaseSettings):
     """The settings of one node; `load_settings` reads them from where they may stand."""
 
@@ -253,11 +270,16 @@ class Settings(BaseSettings):
     admission: AdmissionSettings = AdmissionSettings()
     accounts: AccountsSettings = AccountsSettings()
     blocks: BlocksSettings = BlocksSettings()
-    limits: Limits = Limits()
+    limits: LimitSettings = LimitSettings()
     log: LogSettings = LogSettings()
     embedded: EmbeddedSettings = EmbeddedSettings()
 
     file_values: ClassVar[Mapping[str, Any]] = {}
+
+    @property
+    def bounds(self) -> Limits:
+        """`limits` as the library takes them."""
+        return Limits(**self.limits.model_dump())
 
     @classmethod
     def settings_customise_sources(

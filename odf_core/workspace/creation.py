@@ -12,7 +12,6 @@ from odf_core.metadata import MetadataBlock, StoredBlock, make_block
 from odf_core.transfer.client.errors import LocalObjectDamaged
 from odf_core.transfer.client.folder import DatasetFolder
 from odf_core.transfer.client.keyblocks import KeyBlocks, resume_chain
-from odf_core.transfer.client.partial import hash_file
 from odf_core.workspace.errors import NothingToImport
 
 Objects = Mapping[ObjectRef, Path] | Path | None
@@ -82,6 +81,8 @@ def _place(folder: DatasetFolder, ref: ObjectRef, source: Path | None) -> None:
         if folder.has_object(ref):
             return
         raise NothingToImport(f"A block declares {ref}, but there is no file of it.", objects=[ref.hash])
+    from odf_core.transfer.client.partial import hash_file  # it brings numpy along
+
     found, size = hash_file(source)
     if found != ref.hash or (ref.size is not None and size != ref.size):
         raise LocalObjectDamaged(

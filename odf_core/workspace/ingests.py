@@ -13,7 +13,7 @@ from odf_core.ingest.fetch import FetchContext, FetchPolicy, SavepointStore, UpT
 from odf_core.ingest.fetch.options import FetchOptions
 from odf_core.ingest.history import History
 from odf_core.ingest.merge_job import MergeEngine
-from odf_core.ingest.prepare import prepare
+from odf_core.ingest.prepare import PrepareContext, PrepareOptions, prepare
 from odf_core.ingest.read import ReadOptions, default_preprocess, read
 from odf_core.ingest.read.media_types import read_step_for
 from odf_core.ingest.round import Round, run_round, strategy_of
@@ -54,6 +54,7 @@ class Ingests:
     now: Callable[[], Timestamp] = Timestamp.now
     policy: FetchPolicy = field(default_factory=FetchPolicy.person)
     fetch_options: FetchOptions = field(default_factory=FetchOptions)
+    prepare_options: PrepareOptions = field(default_factory=PrepareOptions)
     read_options: ReadOptions = field(default_factory=ReadOptions)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
@@ -117,7 +118,7 @@ class Ingests:
             fetched = fetch(source.fetch, state, context)
             if isinstance(fetched, UpToDate):
                 return _unchanged(dataset, "the source has nothing new"), False
-            path = prepare(source.prepare or (), fetched.path, context)
+            path = prepare(source.prepare or (), fetched.path, self._preparing(workdir))
             plan = _Plan(source.read, source.preprocess, source.merge, self.read_options)
             times = SliceTimes(context.system_time, fetched.event_time or context.system_time)
             done = self._round(dataset, history, plan, path, times, fetched.source_state, workdir)
@@ -155,6 +156,11 @@ class Ingests:
             savepoints=SavepointStore(self.workspace.root / "savepoints"),
         )
 
+    def _preparing(self, workdir: Path) -> PrepareContext:
+        return PrepareContext(
+            workdir=workdir, policy=self.policy, options=self.prepare_options, environment=self.environment
+        )
+
     @contextmanager
     def _workdir(self) -> Iterator[Path]:
         """A folder inside the workspace, so that new slices need not cross file systems."""
@@ -181,7 +187,7 @@ class _Plan:
         if staged is None or staged.has_read_schema or self.preprocess is not None:
             return staged
         return default_preprocess(
-            staged, history.projection.vocabulary, strategy_of(self.merge).kind, workdir
+            staged, history.projection.vocabulary, strategy_of(self.merge).kind, workdir, self.options
         )
 
 

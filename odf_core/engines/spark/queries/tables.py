@@ -3,7 +3,8 @@
 `FROM name` is the dataset at its head; `FROM name VERSION AS OF '…'` (an offset or the hash of a block) and
 `FROM name TIMESTAMP AS OF '…'` (a system time) are the dataset as it was. `FROM to_table(name, as_of, at)`
 is the state that its changelog tells (data.md 6), as of an offset, block or system time, and of the records
-up to the event time `at`; the last two may be left out. The caller finds the datasets and puts views in the places that are told here.
+up to the event time `at`; the last two may be left out. The caller finds the datasets and puts views in the
+places that are told here.
 """
 
 from collections.abc import Iterator
