@@ -105,6 +105,7 @@ class Calls:
         call = Call(name, root.newSession(), self._scratch / name)
         call.workdir.mkdir(mode=0o700)
         root.sparkContext.addJobTag(name)
+        root._jvm.SparkSession.setActiveSession(call.session._jsparkSession)  # type: ignore[union-attr]
         try:
             yield call
         finally:

@@ -26,6 +26,7 @@ from odf_core.engines.spark.bounded_log import bound_log
 from odf_core.engines.spark.calls import Calls
 from odf_core.engines.spark.classpath import engine_jars
 from odf_core.engines.spark.engine_service import EngineService
+from odf_core.engines.spark.gates.check import prepare
 from odf_core.engines.spark.handlers import load
 from odf_core.engines.spark.launch import Jvm, JvmSpec
 from odf_core.engines.spark.runner import Runner
@@ -98,6 +99,7 @@ class Engine:
             jvm.hand_to_pyspark(self._options.start_seconds)
             session = build_session(self._options, self._folders.scratch)
             load(self._options.handler_modules)
+            prepare(session)
         except EngineStartFailed as error:
             _log.error("%s", error.message)
             self._calls.fail(error.message)
