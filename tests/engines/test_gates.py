@@ -10,6 +10,7 @@ INPUTS = {
     "other": "id bigint, w int",
 }
 
+# ruff: noqa: E501
 # query, what the place points at (None: no place is known), where it is seen
 REFUSED = [
     ("select timestamp'now' from input", "timestamp'now'"),
@@ -59,14 +60,14 @@ REFUSED = [
     ("select now() from input", "now()"),
     ("select id,\n  current_date\nfrom input", "current_date"),
     ("select curdate()", "curdate()"),
-    ("select localtimestamp", "localtimestamp"),
+    ("select localtimestamp()", "localtimestamp()"),
     ("select localtime()", "localtime()"),
     ("select current_time", "current_time"),
     ("select unix_timestamp()", "unix_timestamp()"),
     ("select current_user", "current_user"),
     ("select user()", "user()"),
     ("select session_user", "session_user"),
-    ("select current_catalog", "current_catalog"),
+    ("select current_catalog()", "current_catalog()"),
     ("select current_database()", "current_database()"),
     ("select current_schema()", "current_schema()"),
     ("select current_path()", "current_path()"),
@@ -105,7 +106,7 @@ REFUSED = [
     ("select * from input sort by id", None),
     ("select * from input version as of 1", None),
     ("select * from sql_keywords()", "sql_keywords()"),
-    ("from_avro(name, 'x') from input", None),
+    ("select from_avro(name, 'x') from input", "from_avro(name, 'x')"),
 ]
 
 ALLOWED = [
@@ -116,9 +117,8 @@ ALLOWED = [
     "select id, sum(v), count(distinct name), first(name) from input group by id having sum(v) > 1 order by id",
     "select * from input left join other using (id) where input.id in (select id from other)",
     "with a as (select id from input), b as (select id from a) select * from a union all select * from b",
-    "select id, row_number() over (partition by name order by at rows between 1 preceding and current row) from input".replace(
-        "rows between 1 preceding and current row", ""
-    ),
+    "select id, row_number() over (partition by name order by at) from input",
+    "select sum(v) over (order by at rows between 1 preceding and current row) from input",
     "select window(at, '1 hour').start as w, avg(v) from input group by window(at, '1 hour')",
     "select explode(tags) as tag from input",
     "select id, tag from input lateral view explode(tags) t as tag",
@@ -145,10 +145,9 @@ def check(engine: SparkEngine, sql: str) -> None:
 def test_what_leaks_is_refused_with_its_place(
     spark_engine: SparkEngine, sql: str, fragment: str | None
 ) -> None:
-    with pytest.raises((QueryRefused, QueryInvalid)) as caught:
+    with pytest.raises(QueryRefused) as caught:
         check(spark_engine, sql)
     if fragment is not None:
-        assert caught.type is QueryRefused
         place = caught.value.extras["place"]
         assert place["fragment"] == fragment
         assert sql[place["offset"] :].startswith(fragment)
@@ -164,8 +163,8 @@ def test_ordinary_queries_pass(spark_engine: SparkEngine, sql: str) -> None:
     ("sql", "fragment"),
     [
         ("select id,\n  nme from input", "nme"),
-        ("select id frm input where", "where"),
-        ("select nosuch(id) from input", "nosuch(id)"),
+        ("select id frm input where", "input"),
+        ("select sum(name from input", "from"),
         ("selct 1", "selct"),
         ("select 1; select 2", "select"),
     ],
@@ -173,7 +172,7 @@ def test_ordinary_queries_pass(spark_engine: SparkEngine, sql: str) -> None:
 def test_what_cannot_be_understood_names_its_place(
     spark_engine: SparkEngine, sql: str, fragment: str
 ) -> None:
-    with pytest.raises((QueryInvalid, QueryRefused)) as caught:
+    with pytest.raises(QueryInvalid) as caught:
         check(spark_engine, sql)
     assert caught.value.extras["place"]["fragment"] == fragment
     assert "\n" not in caught.value.message

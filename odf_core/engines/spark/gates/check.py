@@ -30,7 +30,8 @@ def check_query(session: SparkSession, sql: str, inputs: set[str]) -> None:
     with the place in the query where it is known.
     """
     java = _helper(session)
-    session._jvm.SparkSession.setActiveSession(session._jsparkSession)  # type: ignore[union-attr]
+    jvm: Any = session._jvm
+    jvm.SparkSession.setActiveSession(session._jsparkSession)
     setting = java.call("settings", [])
     if setting is not None:
         raise EngineFailed(f"Queries cannot be checked while the setting {setting} is on.")

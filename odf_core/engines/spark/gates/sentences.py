@@ -23,7 +23,7 @@ def reason(kind: str, name: str, tables: list[str]) -> str:
         case "expression" | "nondeterministic":
             return f"{name} is not among the expressions that a query may use; {_SAME}"
         case "moment":
-            return "a moment has to be written as a date in digits: words like 'now' and texts that are computed read the clock"
+            return "a moment has to be written in digits: words like 'now' and computed texts read the clock"
         case "table":
             return f"{name} is not a table of this query; it may read {', '.join(tables) or 'none'}"
     return _PLANS.get(name, f"only queries over the given tables are evaluated, and {name} is something else")

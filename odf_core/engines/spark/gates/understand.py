@@ -8,7 +8,7 @@ from odf_core.engines.errors import QueryInvalid
 from odf_core.engines.spark.gates.places import place_of_exception
 
 _TAG = re.compile(r"^\[[A-Z_.]+\] ")
-_STATE = re.compile(r"\s*SQLSTATE: \w{5}(;.*)?$")
+_STATE = re.compile(r"\s*SQLSTATE: \w{5}\b.*$")
 _MOST_CHARS = 1000
 
 
