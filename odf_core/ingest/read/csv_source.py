@@ -68,8 +68,8 @@ class CsvSource:
         with self._open() as (_, stream), self._faults(rows):
             try:
                 reader = self._reader(stream, rows, width=0)
-            except pa.ArrowInvalid as error:
-                if "Empty CSV" in str(error):
+            except pa.ArrowInvalid:
+                if not stream.tail.strip(b"\r\n") and not stream.read(1):
                     return []
                 raise
             width = len(reader.schema)
@@ -133,11 +133,11 @@ class CsvSource:
                 f"{self.options.separator!r}.",
                 row=number,
             )
-        if "straddl" in text:
+        if "straddl" in text or "Empty CSV" in text:
             return MalformedInput.at(
                 self.name,
-                f"a record does not end within {self.bounds.block_bytes} bytes; a quote that is opened may "
-                "never be closed.",
+                f"a record does not end within {self.bounds.block_bytes} bytes, or not before the file does; "
+                "a quote that is opened may never be closed.",
             )
         return MalformedInput.at(self.name, f"it is no CSV that can be read: {text.splitlines()[0]}")
 

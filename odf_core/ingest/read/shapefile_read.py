@@ -87,7 +87,7 @@ def _records(layer: Layer, name: str) -> Iterator[Record]:
         if "decode" in str(error):
             raise WrongInputEncoding.at(
                 name,
-                f"an attribute is no {layer.encoding}; add a .cpg file with the encoding's name to the archive.",
+                f"an attribute is no {layer.encoding}; add a .cpg file that names its encoding to the archive.",
                 row=row + 1,
             ) from error
         raise MalformedInput.at(
