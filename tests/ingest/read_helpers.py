@@ -15,6 +15,7 @@ from odf_core.ingest.read import ReadOptions, read
 
 def stage(step: Any, data: bytes | str, workdir: Path, **options: Any) -> Any:
     """What `read` makes of bytes (text is UTF-8) in a file of their own."""
+    workdir.mkdir(exist_ok=True)
     path = workdir / "input.dat"
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
     return read(step, path, workdir / "staged", ReadOptions(**options))

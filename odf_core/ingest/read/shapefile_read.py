@@ -72,6 +72,7 @@ def _chunks(layer: Layer, name: str) -> Iterator[list[Record]]:
 def _records(layer: Layer, name: str) -> Iterator[Record]:
     row = 0
     try:
+        _require_whole(layer)
         with shapefile.Reader(
             shp=str(layer.shp), dbf=str(layer.dbf), encoding=layer.encoding, encodingErrors="strict"
         ) as reader:
@@ -93,6 +94,14 @@ def _records(layer: Layer, name: str) -> Iterator[Record]:
         raise MalformedInput.at(
             name, f"the shapefile {layer.member!r} cannot be read ({str(error)[:120]}).", row=row + 1
         ) from error
+
+
+def _require_whole(layer: Layer) -> None:
+    """Raises `ValueError` where the geometries are fewer bytes than their header tells (in words of 16 bits)."""
+    with layer.shp.open("rb") as file:
+        head = file.read(28)
+    if layer.shp.stat().st_size < 2 * int.from_bytes(head[24:28], "big"):
+        raise ValueError("its geometries are cut off")
 
 
 def _pairs(reader: Any) -> Iterator[tuple[Any, Any]]:
