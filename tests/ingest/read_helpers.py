@@ -48,9 +48,7 @@ def parquet_bytes(table: Any) -> bytes:
 def shapefile_members(write: Callable[[Any], None], *, encoding: str = "utf-8") -> dict[str, bytes]:
     """The files of a shapefile by suffix."""
     parts = {suffix: io.BytesIO() for suffix in (".shp", ".shx", ".dbf")}
-    writer = shapefile.Writer(
-        shp=parts[".shp"], shx=parts[".shx"], dbf=parts[".dbf"], encoding=encoding
-    )
+    writer = shapefile.Writer(shp=parts[".shp"], shx=parts[".shx"], dbf=parts[".dbf"], encoding=encoding)
     write(writer)
     writer.close()
     return {suffix: part.getvalue() for suffix, part in parts.items()}

@@ -123,7 +123,7 @@ def test_quotes_can_be_turned_off(tmp_path):
         (None, r"C:\temp", r"C:\temp"),
         ("^", '"a^"b"', 'a"b'),
         ("", r'"a\b"', r"a\b"),
-        ('"', r'"a\""b"', r'a\"b'),
+        ('"', r'"a\""b"', r"a\"b"),
     ],
 )
 def test_escapes_are_read_within_quotes_only(tmp_path, escape, text, value):
@@ -184,7 +184,15 @@ def test_all_kinds_of_values(tmp_path):
     )  # fmt: skip
     text = '+5,inf,TRUE,12.5,12:30:01.5,00ff,"[1,2]","{""a"": 1}"\n'
     ((i, f, b, m, t, x, items, s),) = values(stage(ReadStepCsv(ddl_schema=ddl), text, tmp_path))
-    assert (i, f, b, m, x, items, s) == (5, float("inf"), True, Decimal("12.50"), b"\x00\xff", [1, 2], {"a": 1})
+    assert (i, f, b, m, x, items, s) == (
+        5,
+        float("inf"),
+        True,
+        Decimal("12.50"),
+        b"\x00\xff",
+        [1, 2],
+        {"a": 1},
+    )
     assert str(t) == "12:30:01.500000"
 
 
@@ -339,10 +347,11 @@ def _fields(draw):
     return text.replace(",", "").replace("\n", "").lstrip('"')
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(st.tuples(_fields(), _fields(), _fields()), min_size=1, max_size=5),
+    st.sampled_from([5, 1 << 20]),
 )
-@given(st.lists(st.tuples(_fields(), _fields(), _fields()), min_size=1, max_size=5), st.sampled_from([5, 1 << 20]))
 def test_what_is_read_is_what_a_slow_reader_reads(tmp_path, table, piece):
     csv_escapes._PIECE, before = piece, csv_escapes._PIECE
     text = "".join(",".join(record) + "\n" for record in table)
@@ -352,9 +361,7 @@ def test_what_is_read_is_what_a_slow_reader_reads(tmp_path, table, piece):
         csv_escapes._PIECE = before
 
 
-@settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.binary(max_size=60), st.booleans(), st.booleans())
 def test_any_bytes_are_read_or_refused_in_a_sentence(tmp_path, data, header, infer):
     try:

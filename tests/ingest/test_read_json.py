@@ -136,7 +136,10 @@ def test_decimals_keep_their_digits(tmp_path):
 )
 def test_values_that_do_not_fit_are_refused_with_their_row(tmp_path, ddl, value, column):
     step = {"ddl_schema": (f"x {ddl}",)}
-    for kind, text in ((ReadStepNdJson, lines({}, {"x": value})), (ReadStepJson, json.dumps([{}, {"x": value}]))):
+    for kind, text in (
+        (ReadStepNdJson, lines({}, {"x": value})),
+        (ReadStepJson, json.dumps([{}, {"x": value}])),
+    ):
         with pytest.raises(ValueDoesNotFit) as caught:
             stage(kind(**step), text, tmp_path)
         assert caught.value.extras == {"file": "input.dat", "row": 2, "column": column}
@@ -185,7 +188,11 @@ def test_a_sub_path_leads_to_the_array(tmp_path):
     document = {"note": [1], "a": {"b": {"c": [{"x": 1}, {"x": 2}]}}, "z": {"c": [5]}}
     staged = stage(ReadStepJson(sub_path="a.b.c"), json.dumps(document), tmp_path)
     assert rows(staged) == [{"x": 1}, {"x": 2}]
-    for sub_path, told in (("a.b", "an object stands at 'a.b'"), ("a.c", "nothing at 'a.c'"), (None, "subPath")):
+    for sub_path, told in (
+        ("a.b", "an object stands at 'a.b'"),
+        ("a.c", "nothing at 'a.c'"),
+        (None, "subPath"),
+    ):
         with pytest.raises(UnexpectedInputShape, match=told):
             stage(ReadStepJson(sub_path=sub_path), json.dumps(document), tmp_path)
 
@@ -299,7 +306,11 @@ def test_bounds_hold(tmp_path):
 
 
 _json = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False) | st.text(max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=2), inner, max_size=3),
     max_leaves=8,
 )

@@ -89,7 +89,13 @@ def test_two_columns_of_one_name_are_refused(tmp_path):
 
 def test_damaged_and_oversized_files_are_refused(tmp_path):
     data = parquet_bytes(TABLE)
-    for damaged in (b"PAR1", b"no parquet at all", data[:-20], data[: len(data) // 2], data[:4] + data[-300:]):
+    for damaged in (
+        b"PAR1",
+        b"no parquet at all",
+        data[:-20],
+        data[: len(data) // 2],
+        data[:4] + data[-300:],
+    ):
         with pytest.raises(MalformedInput, match="no Parquet file"):
             stage(ReadStepParquet(), damaged, tmp_path)
     with pytest.raises(InputLimitExceeded):

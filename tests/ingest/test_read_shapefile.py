@@ -67,12 +67,18 @@ def test_a_sub_path_chooses_a_layer(tmp_path, sub_path):
 
 def test_a_sub_path_must_choose_one(tmp_path):
     data = archive("a/one", "b/two")
-    for sub_path, told in ((None, "2 shapefiles"), ("*", "2 shapefiles"), ("c/*", "no .shp file that matches")):
+    for sub_path, told in (
+        (None, "2 shapefiles"),
+        ("*", "2 shapefiles"),
+        ("c/*", "no .shp file that matches"),
+    ):
         with pytest.raises(MalformedInput, match=told):
             stage(ReadStepEsriShapefile(sub_path=sub_path), data, tmp_path)
 
 
-@pytest.mark.parametrize(("encoding", "cpg"), [("latin-1", "ISO-8859-1"), ("cp1252", "ANSI 1252"), ("utf-8", "?")])
+@pytest.mark.parametrize(
+    ("encoding", "cpg"), [("latin-1", "ISO-8859-1"), ("cp1252", "ANSI 1252"), ("utf-8", "?")]
+)
 def test_the_encoding_is_that_of_the_cpg(tmp_path, encoding, cpg):
     data = archive("layer", encoding=encoding, cpg=cpg)
     assert rows(stage(ReadStepEsriShapefile(), data, tmp_path))[0]["NAME"] == "Zürich"
@@ -84,7 +90,10 @@ def test_without_a_cpg_the_language_driver_tells_the_encoding(tmp_path):
         stage(ReadStepEsriShapefile(), archive("layer", dbf=bytes(dbf)), tmp_path)
     assert caught.value.extras["row"] == 1
     dbf[29] = 0x57
-    assert rows(stage(ReadStepEsriShapefile(), archive("layer", dbf=bytes(dbf)), tmp_path))[0]["NAME"] == "Zürich"
+    assert (
+        rows(stage(ReadStepEsriShapefile(), archive("layer", dbf=bytes(dbf)), tmp_path))[0]["NAME"]
+        == "Zürich"
+    )
 
 
 def test_deleted_records_go_with_their_shapes(tmp_path):
