@@ -15,8 +15,8 @@ from odf_core.ingest.read import (
     MalformedInput,
     ValueDoesNotFit,
     WrongInputEncoding,
+    csv_escapes,
 )
-from odf_core.ingest.read import csv_escapes
 from odf_core.limits import Limits
 from odf_core.metadata import (
     DataField,
@@ -82,7 +82,8 @@ def test_types_can_be_inferred(tmp_path):
     staged = stage(ReadStepCsv(header=True, infer_schema=True), text, tmp_path)
     assert types(staged) == {
         "i": "int64", "f": "double", "b": "bool", "d": "date32[day]", "t": "timestamp[ms, tz=UTC]",
-        "fine": "timestamp[us, tz=UTC]", "mixed": "string", "big": "string", "none": "string", "zero": "int64",
+        "fine": "timestamp[us, tz=UTC]", "mixed": "string", "big": "string", "none": "string",
+        "zero": "int64",
     }  # fmt: skip
     assert not staged.has_read_schema
 
@@ -322,7 +323,7 @@ def _read_by_hand(text):
         position += 1
         if state == "start" and sign == '"':
             state = "quoted"
-        elif state == "quoted" and sign == "\\" or state == "quoted" and sign == '"' and after == '"':
+        elif state == "quoted" and (sign == "\\" or (sign == '"' and after == '"')):
             value += after
             position += 1
         elif state == "quoted":

@@ -90,8 +90,8 @@ def test_all_kinds_of_values(tmp_path):
         "s STRUCT<a: INT, b: ARRAY<DATE>>", "k MAP<STRING, INT>", "b BOOLEAN",
     )  # fmt: skip
     record = {
-        "i": 5.0, "f": 1, "m": 12.5, "d": "2020-1-5", "t": "12:30", "x": "00ff", "l": [1, True, None, "x", 2.5],
-        "s": {"a": 1, "b": ["2020-01-01"]}, "k": {"a": 1, "b": None}, "b": "true",
+        "i": 5.0, "f": 1, "m": 12.5, "d": "2020-1-5", "t": "12:30", "x": "00ff", "b": "true",
+        "l": [1, True, None, "x", 2.5], "s": {"a": 1, "b": ["2020-01-01"]}, "k": {"a": 1, "b": None},
     }  # fmt: skip
     staged = both({"ddl_schema": ddl}, [record, {}], tmp_path)
     first, second = rows(staged)

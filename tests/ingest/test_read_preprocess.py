@@ -11,11 +11,12 @@ from odf_core.metadata import ReadStepNdJson, ReadStepParquet
 from tests.ingest.read_helpers import parquet_bytes, rows, stage, types
 
 VOCAB = DefaultVocabulary()
+LINES = ReadStepNdJson()
 MOMENT = datetime(2020, 1, 2, 1, 2, 3, tzinfo=UTC)
 ALL = ("Append", "Ledger", "Snapshot", "ChangelogStream", "UpsertStream")
 
 
-def preprocessed(text, tmp_path, strategy="Append", vocab=VOCAB, step=ReadStepNdJson(), **options):
+def preprocessed(text, tmp_path, strategy="Append", vocab=VOCAB, step=LINES, **options):
     staged = stage(step, text, tmp_path, **options)
     return default_preprocess(staged, vocab, strategy, tmp_path / "staged", ReadOptions(**options))
 

@@ -38,7 +38,8 @@ def archive(*names, encoding="utf-8", cpg=None, leave_out=(), **replaced):
 def test_attributes_and_geometry(tmp_path):
     staged = stage(ReadStepEsriShapefile(), archive("layer"), tmp_path)
     assert types(staged) == {
-        "AREA": "double", "DAY": "string", "NAME": "string", "OK": "bool", "POP": "double", "geometry": "string",
+        "AREA": "double", "DAY": "string", "NAME": "string", "OK": "bool", "POP": "double",
+        "geometry": "string",
     }  # fmt: skip
     first, second = rows(staged)
     assert (first["NAME"], first["POP"], first["AREA"], first["DAY"], first["OK"]) == (

@@ -29,7 +29,7 @@ def test_writer_rounds_are_read_by_their_ddl(tmp_path):
             assert staged.schema.names == lines[0].split(",")
             assert len(rows(staged)) == len(lines) - 1
             seen += 1
-    assert seen > 20
+    assert seen >= 20
 
 
 def test_the_ledger_scenario(tmp_path):

@@ -88,7 +88,7 @@ def _records(layer: Layer, name: str) -> Iterator[Record]:
         if "decode" in str(error):
             raise WrongInputEncoding.at(
                 name,
-                f"an attribute is no {layer.encoding}; add a .cpg file that names its encoding to the archive.",
+                f"an attribute is no {layer.encoding}; add a .cpg file that names the encoding.",
                 row=row + 1,
             ) from error
         raise MalformedInput.at(
@@ -97,7 +97,7 @@ def _records(layer: Layer, name: str) -> Iterator[Record]:
 
 
 def _require_whole(layer: Layer) -> None:
-    """Raises `ValueError` where the geometries are fewer bytes than their header tells (in words of 16 bits)."""
+    """Raises `ValueError` where there are fewer geometries than their header tells (in words of 16 bits)."""
     with layer.shp.open("rb") as file:
         head = file.read(28)
     if layer.shp.stat().st_size < 2 * int.from_bytes(head[24:28], "big"):
