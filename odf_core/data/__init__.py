@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         DataFileUnavailable,
         DigestSchemaMismatch,
         InvalidDataFile,
+        InvalidDdlSchema,
         InvalidRawArrowSchema,
         InvalidSliceInput,
         LogicalHashMismatch,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     )
     from odf_core.data.files.logical_hash import logical_hash_file
     from odf_core.data.files.source import Source
+    from odf_core.data.schema.ddl import ddl_schema_to_arrow
     from odf_core.data.schema.from_arrow import arrow_schema_to_odf
     from odf_core.data.schema.raw_read import read_raw_arrow_schema
     from odf_core.data.schema.raw_write import write_raw_arrow_schema
@@ -52,6 +54,7 @@ __all__ = [
     "WrittenSlice",
     "DefaultVocabulary",
     "arrow_schema_to_odf",
+    "ddl_schema_to_arrow",
     "odf_schema_to_arrow",
     "read_raw_arrow_schema",
     "write_raw_arrow_schema",
@@ -63,6 +66,7 @@ __all__ = [
     "UnsupportedLogicalHashType",
     "UnsupportedArrowType",
     "InvalidRawArrowSchema",
+    "InvalidDdlSchema",
     "InvalidSliceInput",
     "SliceUnreadable",
     "SliceSizeMismatch",
@@ -85,6 +89,7 @@ __getattr__ = lazy_names(
             "DataFileUnavailable",
             "DigestSchemaMismatch",
             "InvalidDataFile",
+            "InvalidDdlSchema",
             "InvalidRawArrowSchema",
             "InvalidSliceInput",
             "LogicalHashMismatch",
@@ -98,6 +103,7 @@ __getattr__ = lazy_names(
         ),
         "files.logical_hash": ("logical_hash_file",),
         "files.source": ("Source",),
+        "schema.ddl": ("ddl_schema_to_arrow",),
         "schema.from_arrow": ("arrow_schema_to_odf",),
         "schema.raw_read": ("read_raw_arrow_schema",),
         "schema.raw_write": ("write_raw_arrow_schema",),

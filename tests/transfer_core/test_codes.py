@@ -19,6 +19,7 @@ LOCAL = {
     "invalid_snapshot": "of YAML and JSON that people write",
     "manifest_too_large": "of YAML and JSON that people write",
     "value_not_encodable": "of a writer of blocks",
+    "invalid_ddl_schema": "of YAML and JSON that people write",
     "invalid_slice_input": "of a writer of slices",
     "unsupported_record_type": "of output for people and programs",
     "records_too_large": "of output for people and programs",
