@@ -16,6 +16,7 @@ from app.cli.maintenance_commands import register_maintenance_commands
 from app.cli.manifest_commands import add, new
 from app.cli.repo_commands import register_login_commands, repo
 from app.cli.serve_command import serve
+from app.cli.sql_command import sql
 from app.cli.tail_command import tail
 from app.cli.transfer_commands import pull, push
 
@@ -66,6 +67,7 @@ cli.command()(add)
 register_maintenance_commands(cli)
 cli.command()(ingest)
 cli.command()(tail)
+cli.command()(sql)
 cli.command()(pull)
 cli.command()(push)
 register_login_commands(cli)
