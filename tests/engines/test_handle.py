@@ -26,7 +26,6 @@ from odf_core.engines.errors import (
     JavaNotFound,
 )
 from odf_core.engines.handle import SparkEngine
-from odf_core.engines.options import SparkOptions
 from odf_core.errors import Conflict
 from tests.spark_fixture import shared_engine
 
@@ -86,13 +85,13 @@ def test_errors_come_back_as_what_they_were(fragile: SparkEngine) -> None:
     }
     with pytest.raises(EngineFailed, match="nothing goes into nothing"):
         fragile.run("fail", {"how": "python"}, deadline=60)
-    with pytest.raises(EngineFailed, match="[Dd]ivision by zero") as spark:
+    with pytest.raises(EngineFailed, match=r"[Dd]ivision by zero") as spark:
         fragile.run("fail", {"how": "spark"}, deadline=60)
     assert spark.value.extras["condition"] == "DIVIDE_BY_ZERO"
 
 
 def test_requests_that_make_no_sense_are_refused(fragile: SparkEngine) -> None:
-    with pytest.raises(InvalidEngineRequest, match="no calls of kind 'nonsense', only .*sleep"):
+    with pytest.raises(InvalidEngineRequest, match=r"no calls of kind 'nonsense', only .*sleep"):
         fragile.run("nonsense", {}, deadline=60)
     small = SparkEngine(replace(fragile.options, message_bytes=1000))
     with pytest.raises(EngineMessageTooLarge):
