@@ -33,7 +33,7 @@ def tables_of(session: SparkSession, sql: str) -> list[TablePlace]:
 
     Raises what the parser raises.
     """
-    plan = session._jsparkSession.sessionState().sqlParser().parsePlan(sql)  # type: ignore[attr-defined]
+    plan = session._jsparkSession.sessionState().sqlParser().parsePlan(sql)
     own: set[str] = set()
     found = [_without_alias(item, sql) for item in _walk(plan, own, under_alias=False)]
     return [item for item in found if item.fold or item.name.lower() not in own]
