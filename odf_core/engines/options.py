@@ -59,7 +59,10 @@ class SparkOptions:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> "SparkOptions":
-        """Options from `ODF_SPARK__<NAME>`; `conf` is a JSON object, `folders` a list. Raises `EngineOptionsInvalid`."""
+        """Options from `ODF_SPARK__<NAME>`; `conf` is a JSON object, `folders` a list.
+
+        Raises `EngineOptionsInvalid`.
+        """
         environ = os.environ if environ is None else environ
         values: dict[str, Any] = {}
         for field in dataclasses.fields(cls):
