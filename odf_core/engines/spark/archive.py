@@ -16,6 +16,8 @@ from odf_core.engines.spark.classpath import jars_digest
 from odf_core.engines.spark.java_source import JavaHelper
 
 _log = logging.getLogger(__name__)
+_EDITION = "2"
+"""Changes with what is rehearsed."""
 _QUIET = ("-Xshare:auto", "-Xlog:disable", "-Xlog:all=error:stderr")
 
 
@@ -23,7 +25,7 @@ class ClassArchive:
     """The archive's file in the cache, and the flags that use it or allow to make it."""
 
     def __init__(self, java: Java, jars: list[Path], cache: Path) -> None:
-        told = hashlib.sha256(f"{java.home.resolve()}:{java.version}".encode()).hexdigest()[:16]
+        told = hashlib.sha256(f"{_EDITION}:{java.home.resolve()}:{java.version}".encode()).hexdigest()[:16]
         self._file = cache / f"classes-{jars_digest(jars)}-{told}.jsa"
         self._wanted = not self._file.is_file()
 
@@ -41,6 +43,7 @@ class ClassArchive:
     def make(self, session: SparkSession, scratch: Path) -> None:
         """Writes the archive, once; an engine without one is slower to start and nothing else."""
         self._wanted = False
+        _rehearse(session.newSession(), scratch / "rehearsal")
         made = scratch / "classes.jsa"
         JavaHelper(session, "OdfArchive.java", "OdfArchive").call("dump", [str(made)])
         if made.is_file():
@@ -48,3 +51,19 @@ class ClassArchive:
             _log.info("The archive of classes %s has been made.", self._file.name)
         else:
             _log.warning("Java made no archive of classes; engines start without one.")
+
+
+def _rehearse(session: SparkSession, folder: Path) -> None:
+    """Does once what ingests do, so that the classes for it are in the archive."""
+    numbers = session.range(1000).selectExpr(
+        "id", "id % 7 as k", "cast(id as double) v", "string(id) s", "timestamp_seconds(id) as t"
+    )
+    numbers.repartition(2).write.parquet(str(folder))
+    read = session.read.parquet(str(folder))
+    read.createOrReplaceTempView("n")
+    rows = session.sql(
+        "select k, s, v, t, row_number() over (partition by k order by t desc, id) as r from n "
+        "where id not in (select id from n where k = 3) order by t"
+    )
+    rows.join(read.groupBy("k").count(), "k", "left_anti").unionByName(rows).coalesce(1).toArrow()
+    session.createDataFrame(rows.limit(3).toArrow()).exceptAll(rows).collect()
