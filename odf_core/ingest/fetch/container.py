@@ -206,11 +206,13 @@ def _told(path: Path, source: str) -> str | None:
         return None
     except OSError as error:
         raise SourceMisbehaved(f"{source} leaves something else than a file as {path.name}.") from error
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor
+    try:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > _STATE_BYTES:
             raise SourceMisbehaved(f"{source} leaves no file, or too large a one, as {path.name}.")
-        data = file.read(_STATE_BYTES)
+        data = os.read(descriptor, _STATE_BYTES)
+    finally:
+        os.close(descriptor)
     try:
         return data.decode().strip() or None
     except UnicodeDecodeError as error:

@@ -56,7 +56,7 @@ class _Client(ftplib.FTP):
     def getline(self) -> str:
         self._lines += 1
         if self._lines > _MOST_LINES:
-            raise ftplib.error_proto(f"an answer of more than {_MOST_LINES} lines")
+            raise ConnectionError(f"an answer of more than {_MOST_LINES} lines")
         return super().getline()
 
 
