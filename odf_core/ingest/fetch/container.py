@@ -66,7 +66,7 @@ def fetch_container(
     variables = _variables(step, state, context)
     source = f"The container {step.image[:200]}"
     with _prepared(_runtime(context), context) as here, spooled(source, context) as spool:
-        here.environment_file.write_text("".join(f"{name}={value}\n" for name, value in variables.items()))
+        here.environment_file.write_bytes(_lines(variables))
         ended = _run(here, step, spool.write, source, context)
         if ended.exit_code == _RUNTIME_FAILED:
             raise ContainerRuntimeMissing(f"{source} was not started; {Path(here.program).name} {ended}")
@@ -123,6 +123,14 @@ def _variables(step: FetchStepContainer, state: SourceState | None, context: Fet
     return variables
 
 
+def _lines(variables: dict[str, str]) -> bytes:
+    text = "".join(f"{name}={value}\n" for name, value in variables.items())
+    try:
+        return text.encode("utf-8", "surrogateescape")  # as the system's own variables are
+    except UnicodeEncodeError as error:
+        raise InvalidFetchStep("An environment variable of the container is no text.") from error
+
+
 @contextmanager
 def _prepared(program: str, context: FetchContext) -> Iterator[_Run]:
     """Folders of one run; a container that is still there when the block raises is removed."""
@@ -157,7 +165,7 @@ def _run(
         return _call(command, write, seconds, context)
     except TookTooLong as error:
         raise SourceTimedOut(f"{source} ran longer than {seconds:g} s and was removed.") from error
-    except (CannotStart, ValueError) as error:  # ValueError: a NUL in an argument
+    except CannotStart as error:
         raise InvalidFetchStep(f"{source} cannot be started: {error}.") from error
 
 

@@ -22,6 +22,7 @@ from odf_core.ingest.fetch.resolve import resolve
 from odf_core.ingest.fetch.spool import Spool, spooled
 from odf_core.ingest.fetch.templates import expand
 from odf_core.ingest.fetch.values import FetchContext, Fetched, UpToDate
+from odf_core.ingest.words import shown
 from odf_core.metadata.enums import MqttQos
 from odf_core.metadata.sources import FetchStepMqtt
 
@@ -77,7 +78,7 @@ class _Session:
             while not self._is_over() and time.monotonic() < deadline:
                 lost = self._client.loop(_LOOK_SECONDS) != MQTT_ERR_SUCCESS
                 if self._refusal is not None:
-                    raise SourceUnreachable(f"{self._source} refuses: {self._refusal}.")
+                    raise SourceUnreachable(f"{self._source} refuses: {shown(self._refusal)}.")
                 if lost and self.records:
                     return  # what is acknowledged never comes again: keep it
                 if lost:
