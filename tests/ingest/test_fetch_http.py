@@ -290,7 +290,8 @@ def test_over_tls_the_name_is_checked_although_the_address_is_connected_to(tmp_p
     key, cert = tmp_path / "key.pem", tmp_path / "cert.pem"
     made = subprocess.run(
         ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-         "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
+         "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost"],
         capture_output=True, check=False,
     )  # fmt: skip
     if made.returncode:
