@@ -55,7 +55,7 @@ def server_config(app: FastAPI, settings: Settings) -> uvicorn.Config:
         ws=Protocol,
         ws_ping_interval=None,
         ws_ping_timeout=None,
-        ws_max_size=settings.limits.message_bytes,
+        ws_max_size=settings.bounds.message_bytes,
         ws_per_message_deflate=False,
         lifespan="on",
         access_log=False,  # `app.ops.requests` writes it

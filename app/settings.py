@@ -8,10 +8,11 @@ is not known is refused with a sentence, so that a misspelt setting never passes
 import os
 import tomllib
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, create_model, field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -20,6 +21,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from odf_core.engines.options import MASTER_PATTERN, SparkOptions
 from odf_core.errors import InvalidInput
 from odf_core.identity import AccountName
 from odf_core.limits import GiB, Limits, MiB
@@ -27,7 +29,9 @@ from odf_core.limits import GiB, Limits, MiB
 ENV_PREFIX = "ODF_"
 CONFIG_VARIABLE = "ODF_CONFIG"
 NESTING = "__"
-OTHER_VARIABLES = frozenset({CONFIG_VARIABLE, "ODF_WORKSPACE", "ODF_HOME", "ODF_TOKEN", "ODF_ACCESS_TOKEN"})
+OTHER_VARIABLES = frozenset(
+    {CONFIG_VARIABLE, "ODF_WORKSPACE", "ODF_HOME", "ODF_TOKEN", "ODF_ACCESS_TOKEN", "ODF_RUNTIME_DIR"}
+)
 """Variables of this prefix that are no settings of the node."""
 TEST_PREFIX = "ODF_TEST_"
 """Variables of the tests, which the nodes that they start inherit."""
@@ -231,6 +235,62 @@ class EmbeddedSettings(_Group):
     sample: bool = Field(True, description="Publish a small sample dataset on the first start.")
 
 
+if TYPE_CHECKING:
+
+    class LimitSettings(_Group):
+        """The bounds of `Limits`, one setting each."""
+else:
+    LimitSettings = create_model(
+        "LimitSettings",
+        __base__=_Group,
+        __doc__=Limits.__doc__,
+        **{
+            item.name: (int, Field(item.default, gt=0, description=item.metadata["description"]))
+            for item in fields(Limits)
+        },
+    )
+
+
+class SparkSettings(_Group):
+    """The Spark engine, a process that is started when it is needed; the same names as in `odf`."""
+
+    master: str = Field(
+        "local[*]",
+        pattern=f"^({MASTER_PATTERN})$",
+        description="`local[*]` runs Spark within the engine's process; `spark://host:port` on a cluster.",
+    )
+    memory: str = Field(
+        "2g", pattern=r"^[1-9][0-9]*[kmgKMG]$", description="Heap of the engine's Java, as Java writes it."
+    )
+    idle_seconds: float = Field(900, gt=0, description="The engine ends after so long without a call.")
+    call_seconds: float = Field(6 * 3600, gt=0, description="Longest call; then the engine is killed.")
+    start_seconds: float = Field(180, gt=0, description="Longest start of the engine.")
+    calls: int = Field(4, ge=1, le=64, description="Calls at one time; more are answered `engine_busy`.")
+    message_bytes: int = Field(64 * MiB, ge=MiB, description="Largest message to and from the engine.")
+    java_home: Path | None = Field(
+        None, description="Java 17 or later; default: JAVA_HOME, the machine's, else that of the wheel."
+    )
+    conf: dict[str, str] = Field(
+        {}, description="Further settings of Spark (JSON), such as `spark.hadoop.fs.s3a.endpoint`."
+    )
+    work_dir: Path | None = Field(
+        None, description="Folder of the engine's files and log; best on the file system of the data."
+    )
+    runtime_dir: Path | None = Field(
+        None, description="Folder of its socket; default: `ODF_RUNTIME_DIR`, XDG_RUNTIME_DIR, the cache."
+    )
+    listen: str | None = Field(
+        None, description="`host:port` (deployed: 2884) or `unix:path` on which it serves coordinators too."
+    )
+    folders: list[Path] = Field([], description="Further folders that the engine may read and write.")
+    sandbox: bool = Field(True, description="Fence the engine off from network and files where possible.")
+
+    def options(self) -> SparkOptions:
+        """As the engine's handle takes them."""
+        values = self.model_dump(exclude={"conf", "folders"})
+        return SparkOptions(**values, conf=tuple(sorted(self.conf.items())), folders=tuple(self.folders))
+
+
 class Settings(BaseSettings):
     """The settings of one node; `load_settings` reads them from where they may stand."""
 
@@ -253,11 +313,17 @@ class Settings(BaseSettings):
     admission: AdmissionSettings = AdmissionSettings()
     accounts: AccountsSettings = AccountsSettings()
     blocks: BlocksSettings = BlocksSettings()
-    limits: Limits = Limits()
+    limits: LimitSettings = LimitSettings()
     log: LogSettings = LogSettings()
     embedded: EmbeddedSettings = EmbeddedSettings()
+    spark: SparkSettings = SparkSettings()
 
     file_values: ClassVar[Mapping[str, Any]] = {}
+
+    @property
+    def bounds(self) -> Limits:
+        """`limits` as the library takes them."""
+        return Limits(**self.limits.model_dump())
 
     @classmethod
     def settings_customise_sources(

@@ -17,7 +17,7 @@ async def run_reindex(node: NodeContext, *, rehash: bool) -> ReindexReport:
         node.engine,
         default_account=node.settings.accounts.default_account,
         rehash=rehash,
-        limits=node.settings.limits,
+        limits=node.settings.bounds,
         progress=None if state.current.quiet else _tell_progress,
     )
 

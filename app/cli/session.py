@@ -3,10 +3,13 @@
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from app.cli import state
-from odf_core.transfer.client import SILENT, DialectName, Progress, TransferOptions
-from odf_core.workspace import Workspace
+from odf_core.workspace.workspace import Workspace
+
+if TYPE_CHECKING:
+    from odf_core.transfer.client import DialectName, Progress, TransferOptions
 
 
 def find_workspace() -> Workspace:
@@ -15,16 +18,20 @@ def find_workspace() -> Workspace:
 
 
 def transfer_options(
-    *, dialect: DialectName = DialectName.DEPLOYED, parallelism: int | None = None
-) -> TransferOptions:
+    *, dialect: "DialectName | None" = None, parallelism: int | None = None
+) -> "TransferOptions":
     """The options of the library, with what the command line says."""
+    from odf_core.transfer.client.options import DialectName, TransferOptions
+
     given = {} if parallelism is None else {"parallelism": parallelism}
-    return TransferOptions(dialect=dialect, **given)
+    return TransferOptions(dialect=dialect or DialectName.DEPLOYED, **given)
 
 
 @contextmanager
-def watching() -> Iterator[Progress]:
+def watching() -> "Iterator[Progress]":
     """A watcher that fits where standard error goes."""
+    from odf_core.transfer.client.progress import SILENT
+
     if state.current.quiet:
         yield SILENT
         return

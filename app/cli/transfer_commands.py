@@ -25,7 +25,7 @@ def pull(
         typer.Argument(
             metavar="URL|REF",
             help="odf+http(s)://… (Smart), http(s)://… or file://… (Simple), repo/[account/]name, or the "
-            "name or id of a dataset that was pulled before.",
+            "name or id of a dataset that was pulled before or has a polling source.",
         ),
     ],
     name: Annotated[str | None, typer.Option("--as", help="What the dataset is called here.")] = None,
@@ -33,18 +33,29 @@ def pull(
         bool, typer.Option("--force", help="Replace the local chain where the two sides have diverged.")
     ] = False,
     no_alias: Annotated[bool, typer.Option("--no-alias", help="Do not save the address.")] = False,
+    fetch_uncacheable: Annotated[
+        bool,
+        typer.Option("--fetch-uncacheable", help="Poll a source again that cannot tell whether it changed."),
+    ] = False,
     dialect: DialectOption = Dialect.DEPLOYED,
     parallelism: Parallelism = None,
     token: Token = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Fetch a dataset, or bring it up to date. Every hash is checked; an interrupted pull is resumed."""
+    """Fetch a dataset or bring it up to date, from a repository or from its own polling source.
+
+    Every hash is checked; an interrupted pull is resumed.
+    """
+    from app.cli.polling import polled, polls
     from app.cli.session import find_workspace, transfer_options, watching
     from odf_core.identity import DatasetAlias
     from odf_core.transfer.client import DialectName
     from odf_core.workspace import Transfers
 
     workspace = find_workspace()
+    if polls(workspace, reference):
+        polled(workspace, reference, output, fetch_uncacheable=fetch_uncacheable)
+        return
     options = transfer_options(dialect=DialectName(dialect.value), parallelism=parallelism)
     with watching() as progress:
         done = Transfers(workspace, options, progress, token).pull(

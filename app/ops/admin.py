@@ -36,6 +36,6 @@ async def reindex_node(
         node.engine,
         default_account=node.settings.accounts.default_account,
         rehash=rehash,
-        limits=node.settings.limits,
+        limits=node.settings.bounds,
         progress=progress,
     )

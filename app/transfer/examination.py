@@ -103,7 +103,7 @@ class Examiner:
     def _check_slice(self, source: Source, claim: Claim) -> None:
         if claim.data_slice is None:
             return
-        limits = self.context.settings.limits
+        limits = self.context.settings.bounds
         facts = inspect_slice(
             source,
             vocab=claim.vocabulary,

@@ -49,7 +49,7 @@ class PullConversation:
     _archive: CachedMessage | None = None
 
     def __post_init__(self) -> None:
-        self.session = ServerPullSession(self.dialect, self.context.settings.limits)
+        self.session = ServerPullSession(self.dialect, self.context.settings.bounds)
 
     async def step(self) -> None:
         """Read the client's next message and answer it; the client ends a pull by its Close."""
@@ -100,7 +100,7 @@ class PullConversation:
 
     async def _make_archive(self, interval: Interval) -> CachedMessage:
         """Blocks and plan out of one snapshot, since a forced push may replace the chain at any time."""
-        limits = self.context.settings.limits
+        limits = self.context.settings.bounds
         async with connect(self.context.engine) as conn:
             await conn.execution_options(isolation_level="REPEATABLE READ")
             blocks = await read_blocks(conn, interval, max_raw_bytes=limits.archive_expanded_bytes)

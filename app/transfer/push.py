@@ -57,7 +57,7 @@ class PushConversation:
     has_session: bool = False
 
     def __post_init__(self) -> None:
-        self.session = ServerPushSession(self.dialect, self.context.settings.limits)
+        self.session = ServerPushSession(self.dialect, self.context.settings.bounds)
 
     async def step(self) -> None:
         """Read the client's next message, asking for progress while uploads run, and answer it."""
@@ -106,7 +106,7 @@ class PushConversation:
         return None if head is None else head.hash
 
     async def _take_blocks(self, batch: BlocksBatch) -> None:
-        limits = self.context.settings.limits
+        limits = self.context.settings.bounds
         blocks = await anyio.to_thread.run_sync(read_blocks_of, batch, limits)
         known = await self._chain_before(blocks)
         intake = await anyio.to_thread.run_sync(take_in, known, blocks, limits)
@@ -136,7 +136,7 @@ class PushConversation:
             if head is None or head.hash != request.current_head:
                 raise HeadMoved(expected=request.current_head, actual=None if head is None else head.hash)
             stored = await read_key_blocks(conn, dataset.pk, head)
-        limits = self.context.settings.limits
+        limits = self.context.settings.bounds
         return tuple(read_block(data, None, limits) for data in stored)
 
     async def _answer_objects(self, request: ObjectsRequest) -> None:

@@ -107,9 +107,9 @@ async def _receive(
     if length is None or not length.isdigit():
         raise LengthRequired("An upload needs a Content-Length header; a chunked body is not read.")
     size = int(length)
-    if size > node.settings.limits.object_bytes:
+    if size > node.settings.bounds.object_bytes:
         raise UploadTooLarge(
-            f"An object may have {node.settings.limits.object_bytes} bytes.", objects=[wanted]
+            f"An object may have {node.settings.bounds.object_bytes} bytes.", objects=[wanted]
         )
     if session is None:
         raise UploadSessionNotFound("The upload names no push session.")

@@ -1,35 +1,42 @@
 """The Arrow side: logical hashes, schemas, and data slices held against the blocks that name them."""
 
-from odf_core.data.digest.record import RecordDigest, logical_hash_batches
-from odf_core.data.errors import (
-    DataFileLimitExceeded,
-    DataFileNotFound,
-    DataFileUnavailable,
-    DigestSchemaMismatch,
-    InvalidDataFile,
-    InvalidRawArrowSchema,
-    InvalidSliceInput,
-    LogicalHashMismatch,
-    SliceOffsetsMismatch,
-    SliceRowsMismatch,
-    SliceSchemaMismatch,
-    SliceSizeMismatch,
-    SliceUnreadable,
-    UnsupportedArrowType,
-    UnsupportedLogicalHashType,
-)
-from odf_core.data.files.logical_hash import logical_hash_file
-from odf_core.data.files.source import Source
-from odf_core.data.schema.from_arrow import arrow_schema_to_odf
-from odf_core.data.schema.raw_read import read_raw_arrow_schema
-from odf_core.data.schema.raw_write import write_raw_arrow_schema
-from odf_core.data.schema.to_arrow import odf_schema_to_arrow
-from odf_core.data.slices.check import check_logical_hash, check_slice
-from odf_core.data.slices.facts import OffsetFault, SliceFacts
-from odf_core.data.slices.inspect import inspect_slice
-from odf_core.data.slices.records import as_records
-from odf_core.data.slices.vocabulary import DefaultVocabulary
-from odf_core.data.slices.write import WrittenSlice, physical_hash_file, write_slice
+from typing import TYPE_CHECKING
+
+from odf_core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from odf_core.data.digest.record import RecordDigest, logical_hash_batches
+    from odf_core.data.errors import (
+        DataFileLimitExceeded,
+        DataFileNotFound,
+        DataFileUnavailable,
+        DigestSchemaMismatch,
+        InvalidDataFile,
+        InvalidDdlSchema,
+        InvalidRawArrowSchema,
+        InvalidSliceInput,
+        LogicalHashMismatch,
+        SliceOffsetsMismatch,
+        SliceRowsMismatch,
+        SliceSchemaMismatch,
+        SliceSizeMismatch,
+        SliceUnreadable,
+        UnsupportedArrowType,
+        UnsupportedLogicalHashType,
+    )
+    from odf_core.data.files.logical_hash import logical_hash_file
+    from odf_core.data.files.source import Source
+    from odf_core.data.schema.ddl import ddl_schema_to_arrow
+    from odf_core.data.schema.from_arrow import arrow_schema_to_odf
+    from odf_core.data.schema.raw_read import read_raw_arrow_schema
+    from odf_core.data.schema.raw_write import write_raw_arrow_schema
+    from odf_core.data.schema.to_arrow import odf_schema_to_arrow
+    from odf_core.data.slices.check import check_logical_hash, check_slice
+    from odf_core.data.slices.facts import OffsetFault, SliceFacts
+    from odf_core.data.slices.inspect import inspect_slice
+    from odf_core.data.slices.records import as_records
+    from odf_core.data.slices.vocabulary import DefaultVocabulary
+    from odf_core.data.slices.write import WrittenSlice, physical_hash_file, write_slice
 
 __all__ = [
     "logical_hash_file",
@@ -47,6 +54,7 @@ __all__ = [
     "WrittenSlice",
     "DefaultVocabulary",
     "arrow_schema_to_odf",
+    "ddl_schema_to_arrow",
     "odf_schema_to_arrow",
     "read_raw_arrow_schema",
     "write_raw_arrow_schema",
@@ -58,6 +66,7 @@ __all__ = [
     "UnsupportedLogicalHashType",
     "UnsupportedArrowType",
     "InvalidRawArrowSchema",
+    "InvalidDdlSchema",
     "InvalidSliceInput",
     "SliceUnreadable",
     "SliceSizeMismatch",
@@ -66,3 +75,54 @@ __all__ = [
     "SliceSchemaMismatch",
     "LogicalHashMismatch",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "digest.record": (
+            "RecordDigest",
+            "logical_hash_batches",
+        ),
+        "errors": (
+            "DataFileLimitExceeded",
+            "DataFileNotFound",
+            "DataFileUnavailable",
+            "DigestSchemaMismatch",
+            "InvalidDataFile",
+            "InvalidDdlSchema",
+            "InvalidRawArrowSchema",
+            "InvalidSliceInput",
+            "LogicalHashMismatch",
+            "SliceOffsetsMismatch",
+            "SliceRowsMismatch",
+            "SliceSchemaMismatch",
+            "SliceSizeMismatch",
+            "SliceUnreadable",
+            "UnsupportedArrowType",
+            "UnsupportedLogicalHashType",
+        ),
+        "files.logical_hash": ("logical_hash_file",),
+        "files.source": ("Source",),
+        "schema.ddl": ("ddl_schema_to_arrow",),
+        "schema.from_arrow": ("arrow_schema_to_odf",),
+        "schema.raw_read": ("read_raw_arrow_schema",),
+        "schema.raw_write": ("write_raw_arrow_schema",),
+        "schema.to_arrow": ("odf_schema_to_arrow",),
+        "slices.check": (
+            "check_logical_hash",
+            "check_slice",
+        ),
+        "slices.facts": (
+            "OffsetFault",
+            "SliceFacts",
+        ),
+        "slices.inspect": ("inspect_slice",),
+        "slices.records": ("as_records",),
+        "slices.vocabulary": ("DefaultVocabulary",),
+        "slices.write": (
+            "WrittenSlice",
+            "physical_hash_file",
+            "write_slice",
+        ),
+    },
+)

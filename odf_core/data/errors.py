@@ -53,6 +53,12 @@ class InvalidRawArrowSchema(InvalidInput):
     code: ClassVar[str] = "invalid_raw_arrow_schema"
 
 
+class InvalidDdlSchema(InvalidInput):
+    """Column definitions of a read step that are no DDL (data.md 3.2)."""
+
+    code: ClassVar[str] = "invalid_ddl_schema"
+
+
 class InvalidSliceInput(InvalidInput):
     """Rows that cannot become a data slice."""
 

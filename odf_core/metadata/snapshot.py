@@ -70,9 +70,18 @@ def snapshot_blocks(
 def snapshot_events(snapshot: DatasetSnapshot, resolve: ResolveInput) -> tuple[MetadataEvent, ...]:
     """The events in the form that blocks need: inputs resolved and named, queries as lists.
 
-    Raises `InvalidSnapshot`, or `MissingInputs` with the inputs that `resolve` does not know.
+    Raises `InvalidSnapshot`, or `MissingInputs` with the inputs that `resolve` does not know; their
+    `extras["place"]` are the steps to the event in the manifest.
     """
-    return tuple(_normalised(event, snapshot, resolve) for event in snapshot.metadata)
+    events: list[MetadataEvent] = []
+    for index, event in enumerate(snapshot.metadata):
+        try:
+            _check_source(event, snapshot.metadata[:index])
+            events.append(_normalised(event, snapshot, resolve))
+        except InvalidSnapshot as error:
+            error.extras["place"] = ["content", "metadata", index]
+            raise
+    return tuple(events)
 
 
 def normalise_transform(transform: Transform) -> Transform:
@@ -101,6 +110,21 @@ def _normalised(event: MetadataEvent, snapshot: DatasetSnapshot, resolve: Resolv
             inputs = _resolved(event.inputs, snapshot, resolve)
             return replace(event, inputs=inputs, transform=normalise_transform(event.transform))
     return event
+
+
+def _check_source(event: MetadataEvent, earlier: tuple[MetadataEvent, ...]) -> None:
+    """A dataset is polled from one place, or pushed to under several names, but not both."""
+    polled = any(isinstance(item, SetPollingSource) for item in earlier)
+    pushed = [item.source_name for item in earlier if isinstance(item, AddPushSource)]
+    match event:
+        case SetPollingSource() if polled:
+            _refuse("it has two polling sources; keep one SetPollingSource")
+        case SetPollingSource() if pushed:
+            _refuse("it has push sources and a polling source; keep SetPollingSource or AddPushSource")
+        case AddPushSource() if polled:
+            _refuse("it has a polling source and push sources; keep SetPollingSource or AddPushSource")
+        case AddPushSource(source_name=name) if name in pushed:
+            _refuse(f"it has two push sources of the name {name[:80]!r}; give each a name of its own")
 
 
 def _require_kind(event: MetadataEvent, snapshot: DatasetSnapshot, kind: DatasetKind) -> None:

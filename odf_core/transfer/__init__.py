@@ -5,57 +5,62 @@ sides, `archive` and `fit` the blocks in one message, `errors` and `codes` what 
 here opens a socket; `client` drives the client's side over the network.
 """
 
-from odf_core.transfer.archive import (
-    ArchiveWriter,
-    iter_archive,
-    read_archive,
-    read_batch,
-    write_archive,
-)
-from odf_core.transfer.dialects import (
-    DEPLOYED,
-    DIALECTS,
-    PUBLISHED,
-    SUBPROTOCOL,
-    Dialect,
-    choose_dialect,
-    split_offer,
-)
-from odf_core.transfer.fit import FRAGMENTED_BYTES, ONE_FRAME_BYTES, FittedBatch, fit_archive, fit_prefix
-from odf_core.transfer.frames import CLOSE_INTERNAL, CLOSE_NORMAL, MAX_REASON_BYTES, Outgoing, TextMessage
-from odf_core.transfer.model import (
-    BlocksBatch,
-    CloseFrame,
-    MediaType,
-    MetadataAccepted,
-    MetadataRequest,
-    ObjectsRequest,
-    Phase,
-    Progress,
-    ProgressRequest,
-    PullObjects,
-    PullRequest,
-    PullStrategy,
-    PushAccepted,
-    PushComplete,
-    PushConfirmed,
-    PushObjects,
-    PushRequest,
-    PushStrategy,
-    TransferPlan,
-    TransferUrl,
-    Visibility,
-)
-from odf_core.transfer.sessions import (
-    ClientPullSession,
-    ClientPullState,
-    ClientPushSession,
-    ClientPushState,
-    ServerPullSession,
-    ServerPullState,
-    ServerPushSession,
-    ServerPushState,
-)
+from typing import TYPE_CHECKING
+
+from odf_core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from odf_core.transfer.archive import (
+        ArchiveWriter,
+        iter_archive,
+        read_archive,
+        read_batch,
+        write_archive,
+    )
+    from odf_core.transfer.dialects import (
+        DEPLOYED,
+        DIALECTS,
+        PUBLISHED,
+        SUBPROTOCOL,
+        Dialect,
+        choose_dialect,
+        split_offer,
+    )
+    from odf_core.transfer.fit import FRAGMENTED_BYTES, ONE_FRAME_BYTES, FittedBatch, fit_archive, fit_prefix
+    from odf_core.transfer.frames import CLOSE_INTERNAL, CLOSE_NORMAL, MAX_REASON_BYTES, Outgoing, TextMessage
+    from odf_core.transfer.model import (
+        BlocksBatch,
+        CloseFrame,
+        MediaType,
+        MetadataAccepted,
+        MetadataRequest,
+        ObjectsRequest,
+        Phase,
+        Progress,
+        ProgressRequest,
+        PullObjects,
+        PullRequest,
+        PullStrategy,
+        PushAccepted,
+        PushComplete,
+        PushConfirmed,
+        PushObjects,
+        PushRequest,
+        PushStrategy,
+        TransferPlan,
+        TransferUrl,
+        Visibility,
+    )
+    from odf_core.transfer.sessions import (
+        ClientPullSession,
+        ClientPullState,
+        ClientPushSession,
+        ClientPushState,
+        ServerPullSession,
+        ServerPullState,
+        ServerPushSession,
+        ServerPushState,
+    )
 
 __all__ = [
     "Dialect",
@@ -110,3 +115,72 @@ __all__ = [
     "PushComplete",
     "PushConfirmed",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "archive": (
+            "ArchiveWriter",
+            "iter_archive",
+            "read_archive",
+            "read_batch",
+            "write_archive",
+        ),
+        "dialects": (
+            "DEPLOYED",
+            "DIALECTS",
+            "PUBLISHED",
+            "SUBPROTOCOL",
+            "Dialect",
+            "choose_dialect",
+            "split_offer",
+        ),
+        "fit": (
+            "FRAGMENTED_BYTES",
+            "ONE_FRAME_BYTES",
+            "FittedBatch",
+            "fit_archive",
+            "fit_prefix",
+        ),
+        "frames": (
+            "CLOSE_INTERNAL",
+            "CLOSE_NORMAL",
+            "MAX_REASON_BYTES",
+            "Outgoing",
+            "TextMessage",
+        ),
+        "model": (
+            "BlocksBatch",
+            "CloseFrame",
+            "MediaType",
+            "MetadataAccepted",
+            "MetadataRequest",
+            "ObjectsRequest",
+            "Phase",
+            "Progress",
+            "ProgressRequest",
+            "PullObjects",
+            "PullRequest",
+            "PullStrategy",
+            "PushAccepted",
+            "PushComplete",
+            "PushConfirmed",
+            "PushObjects",
+            "PushRequest",
+            "PushStrategy",
+            "TransferPlan",
+            "TransferUrl",
+            "Visibility",
+        ),
+        "sessions": (
+            "ClientPullSession",
+            "ClientPullState",
+            "ClientPushSession",
+            "ClientPushState",
+            "ServerPullSession",
+            "ServerPullState",
+            "ServerPushSession",
+            "ServerPushState",
+        ),
+    },
+)

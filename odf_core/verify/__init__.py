@@ -1,9 +1,14 @@
 """Verification of datasets; what is found is a value, never an exception (style.md)."""
 
-from odf_core.verify.findings import Finding, Severity, VerificationReport, VerificationSummary
-from odf_core.verify.integrity import IntegrityCheck, verify_integrity
-from odf_core.verify.options import Phase, Progress, ProgressCallback, VerifyOptions
-from odf_core.verify.port import VerifiableDataset
+from typing import TYPE_CHECKING
+
+from odf_core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from odf_core.verify.findings import Finding, Severity, VerificationReport, VerificationSummary
+    from odf_core.verify.integrity import IntegrityCheck, verify_integrity
+    from odf_core.verify.options import Phase, Progress, ProgressCallback, VerifyOptions
+    from odf_core.verify.port import VerifiableDataset
 
 __all__ = [
     "IntegrityCheck",
@@ -18,3 +23,26 @@ __all__ = [
     "Progress",
     "ProgressCallback",
 ]
+
+__getattr__ = lazy_names(
+    __name__,
+    {
+        "findings": (
+            "Finding",
+            "Severity",
+            "VerificationReport",
+            "VerificationSummary",
+        ),
+        "integrity": (
+            "IntegrityCheck",
+            "verify_integrity",
+        ),
+        "options": (
+            "Phase",
+            "Progress",
+            "ProgressCallback",
+            "VerifyOptions",
+        ),
+        "port": ("VerifiableDataset",),
+    },
+)

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from odf_core.chain import new_objects
@@ -10,12 +11,26 @@ from odf_core.identity import Multihash, ObjectRef
 from odf_core.metadata import MetadataBlock, StoredBlock, make_block
 from odf_core.transfer.client.errors import LocalObjectDamaged
 from odf_core.transfer.client.folder import DatasetFolder
-from odf_core.transfer.client.keyblocks import resume_chain
-from odf_core.transfer.client.partial import hash_file
+from odf_core.transfer.client.keyblocks import KeyBlocks, resume_chain
 from odf_core.workspace.errors import NothingToImport
 
 Objects = Mapping[ObjectRef, Path] | Path | None
 """Files by object, or a folder that has them in the layout of the specification."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedBlocks:
+    """Blocks and objects that lie in the folder, of which nothing is visible yet."""
+
+    folder: DatasetFolder
+    old_head: Multihash | None
+    new_head: Multihash
+    keys: KeyBlocks
+
+    def commit(self) -> None:
+        """Make them the dataset. Raises `LocalHeadMoved`."""
+        self.folder.move_head(self.new_head, expected=self.old_head)
+        self.keys.save(self.folder)
 
 
 def append_blocks(
@@ -26,6 +41,15 @@ def append_blocks(
     Nothing is visible before the head has moved. Raises `NothingToImport`, `LocalObjectDamaged`, and
     the refusals of `ChainState.append`.
     """
+    prepared = prepare_blocks(folder, blocks, objects)
+    prepared.commit()
+    return prepared.new_head
+
+
+def prepare_blocks(
+    folder: DatasetFolder, blocks: Iterable[MetadataBlock | StoredBlock], objects: Objects
+) -> PreparedBlocks:
+    """Check and write `blocks` and their files, but leave the head. Raises as `append_blocks`."""
     head = folder.head()
     state, keys = resume_chain(folder, head)
     stored: list[tuple[Multihash, bytes]] = []
@@ -42,9 +66,7 @@ def append_blocks(
     for ref in declared:
         _place(folder, ref, _source(ref, objects))
     folder.write_blocks(stored)
-    folder.move_head(stored[-1][0], expected=head)
-    keys.save(folder)
-    return stored[-1][0]
+    return PreparedBlocks(folder, head, stored[-1][0], keys)
 
 
 def _source(ref: ObjectRef, objects: Objects) -> Path | None:
@@ -59,6 +81,8 @@ def _place(folder: DatasetFolder, ref: ObjectRef, source: Path | None) -> None:
         if folder.has_object(ref):
             return
         raise NothingToImport(f"A block declares {ref}, but there is no file of it.", objects=[ref.hash])
+    from odf_core.transfer.client.partial import hash_file  # it brings numpy along
+
     found, size = hash_file(source)
     if found != ref.hash or (ref.size is not None and size != ref.size):
         raise LocalObjectDamaged(

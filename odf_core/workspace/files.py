@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from odf_core.limits import MiB
 from odf_core.transfer.client.durable import write_atomically
 from odf_core.workspace.errors import WorkspaceUnreadable
@@ -17,10 +15,15 @@ def read_mapping(path: Path) -> dict[str, Any]:
     try:
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES)
-        parsed = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - safe
     except FileNotFoundError:
         return {}
-    except (OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise _unreadable(path) from error
+    import yaml  # a workspace that has none of these files need not load it
+
+    try:
+        parsed = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506 - safe
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise _unreadable(path) from error
     if parsed is None:
         return {}
@@ -31,6 +34,8 @@ def read_mapping(path: Path) -> dict[str, Any]:
 
 def write_mapping(path: Path, mapping: dict[str, Any], *, mode: int = 0o644) -> None:
     """Replace the file by `mapping` as YAML; `mode` holds before the first byte is written."""
+    import yaml
+
     path.parent.mkdir(parents=True, exist_ok=True)
     text = yaml.safe_dump(mapping, sort_keys=False, allow_unicode=True).encode()
     write_atomically(path, text, durable=True, mode=mode)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from odf_core.errors import OdfError
 from odf_core.identity import RepoName
-from odf_core.transfer.client.addresses import DatasetAddress
 from odf_core.workspace.errors import InvalidRepoUrl, RepoExists, RepoNotFound
 from odf_core.workspace.files import read_mapping, text_members, write_mapping
 
@@ -53,6 +52,8 @@ class RepoRegistry(Mapping[RepoName, str]):
 
 def repo_url(text: str) -> str:
     """The URL as it is kept: a missing scheme means `odf+https`, a slash ends it. Raises `InvalidRepoUrl`."""
+    from odf_core.transfer.client.addresses import DatasetAddress  # it brings HTTP along
+
     try:
         return str(DatasetAddress.parse(text if "://" in text else f"odf+https://{text}"))
     except OdfError as error:

@@ -61,8 +61,13 @@ class Workspace:
 
     # Making
 
-    def place(self, alias: DatasetAlias, seed: Seed) -> LocalDataset:
-        """Where a new dataset goes; it exists with its first head. Raises `LocalDatasetExists`."""
+    def place(
+        self, alias: DatasetAlias, seed: Seed, *, instead_of: LocalDataset | None = None
+    ) -> LocalDataset:
+        """Where a new dataset goes; it exists with its first head. Raises `LocalDatasetExists`.
+
+        `instead_of` may have the same name: the caller is about to delete it.
+        """
         same_id, same_name = self.find_dataset(seed.dataset_id), self.find_dataset(alias)
         if same_id is not None:
             raise LocalDatasetExists(
@@ -70,7 +75,7 @@ class Workspace:
                 objects=[seed.dataset_id],
                 extras={"alias": str(same_id.alias)},
             )
-        if same_name is not None:
+        if same_name is not None and (instead_of is None or same_name.id != instead_of.id):
             raise LocalDatasetExists(
                 f"Another dataset is called {alias} already ({same_name.id}); choose another name.",
                 objects=[same_name.id],
@@ -113,6 +118,18 @@ class Workspace:
         """Put blocks and their files onto a dataset. Raises as `create_from_blocks` does."""
         with dataset.lock():
             append_blocks(dataset.folder, blocks, objects)
+
+    def rename(self, dataset: LocalDataset, alias: DatasetAlias) -> None:
+        """Call a dataset by another name; its id and its chain stay. Raises `LocalDatasetExists`."""
+        with dataset.lock():
+            same_name = self.find_dataset(alias)
+            if same_name is not None and same_name.id != dataset.id:
+                raise LocalDatasetExists(
+                    f"Another dataset is called {alias} already ({same_name.id}); choose another name.",
+                    objects=[same_name.id],
+                    extras={"alias": str(alias)},
+                )
+            dataset.alias = alias
 
     def delete(self, dataset: LocalDataset) -> None:
         """Remove a dataset from the workspace, its head first."""

@@ -180,6 +180,21 @@ def test_the_command_line_loads_little() -> None:
     assert ran.stdout.strip() == "[]"
 
 
+@pytest.mark.parametrize(
+    ("module", "light"),
+    [("app.cli.session", "pyarrow numpy pydantic urllib3 websockets yaml cryptography ssl"),
+     ("odf_core.workspace.state", "pyarrow numpy pydantic urllib3 websockets yaml cryptography ssl"),
+     ("odf_core.workspace.adding", "pyarrow numpy pydantic urllib3 websockets cryptography ssl"),
+     ("odf_core.workspace.tail", "pydantic urllib3 websockets yaml cryptography llvmlite")],
+)  # fmt: skip
+def test_what_commands_share_loads_little(module: str, light: str) -> None:
+    script = f"import sys, {module}\nprint(sorted(set({light.split()!r}) & set(sys.modules)))"
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=_root()
+    )
+    assert ran.stdout.strip() == "[]"
+
+
 def test_version(odf: Odf) -> None:
     assert odf("--version").text.startswith("odf ")
 

@@ -2,6 +2,7 @@
 
 import gzip
 import tracemalloc
+from dataclasses import replace
 
 import pytest
 
@@ -18,7 +19,7 @@ SMALL = Limits(
     archive_entries=50,
     block_bytes=100_000,
 )
-TIGHT = SMALL.model_copy(update={"archive_expanded_bytes": 1_500_000})
+TIGHT = replace(SMALL, archive_expanded_bytes=1_500_000)
 
 
 @pytest.mark.parametrize("bad", tars(), ids=str)
@@ -33,7 +34,7 @@ def test_plain_tar(bad: BadArchive):
 def test_compressed_tar(bad: BadArchive):
     with pytest.raises(bad.error) as raised:
         # Level 1 and an incompressible comment keep the ratio of these below that of a bomb.
-        list(read_archive(gzip.compress(bad.make(), 1), SMALL.model_copy(update={"archive_ratio": 100_000})))
+        list(read_archive(gzip.compress(bad.make(), 1), replace(SMALL, archive_ratio=100_000)))
     assert raised.type is bad.error
 
 
@@ -65,7 +66,7 @@ def test_a_bomb_takes_no_memory():
     tracemalloc.start()
     try:
         with pytest.raises(ArchiveTooLarge):
-            list(read_archive(bomb, SMALL.model_copy(update={"archive_ratio": 10_000})))
+            list(read_archive(bomb, replace(SMALL, archive_ratio=10_000)))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -1,6 +1,6 @@
 """The rows of a Parquet file in record batches, as the reference's reader would give them (data.md 1.1)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, groupby, pairwise
 from typing import Any
 
@@ -35,9 +35,14 @@ def reference_batches(parquet: OpenParquet, schema: Any, *, threads: int) -> Ite
 
 
 def read_batches(
-    parquet: OpenParquet, *, column: str | None = None, use_threads: bool = False
+    parquet: OpenParquet,
+    *,
+    column: str | None = None,
+    row_groups: Sequence[int] | None = None,
+    use_threads: bool = False,
 ) -> Iterator[Any]:
-    """Batches that are not empty, of one top-level column or of all, small enough for any row there.
+    """Batches that are not empty, of one top-level column or of all, of all row groups or of these, small
+    enough for any row there.
 
     Raises `InvalidDataFile`, `DataFileLimitExceeded`.
     """
@@ -48,10 +53,11 @@ def read_batches(
     survey = PageSurvey(parquet.native, footer, parquet.limits)
     usual = _usual_rows(footer)
     read = 0
-    groups = range(len(footer.row_groups))
+    groups = range(len(footer.row_groups)) if row_groups is None else row_groups
     with reading():
         worst = [survey.row_bytes(group, columns=leaves) for group in groups]
-    rows = [min(usual, max(1, _WORST_BATCH_BYTES // max(1, row_bytes))) for row_bytes in worst]
+    sizes = [min(usual, max(1, _WORST_BATCH_BYTES // max(1, row_bytes))) for row_bytes in worst]
+    rows = dict(zip(groups, sizes, strict=True))
     for batch_rows, run in groupby(groups, key=rows.__getitem__):
         with reading():
             batches = parquet.file.iter_batches(

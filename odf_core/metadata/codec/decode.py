@@ -72,6 +72,12 @@ def decode_content(content: bytes, version: int, max_depth: int) -> MetadataBloc
     return block
 
 
+def decode_table(table: type, content: bytes, max_depth: int) -> Any:
+    """The value of a buffer whose root is this declared table; raises as `decode_block` does."""
+    reader = Reader(content, max_depth)
+    return table_reader(table)(reader, reader.root(), max_depth)
+
+
 def table_reader(table: type) -> TableReader:
     """The decoder of a table, composed on first use together with those of the tables within."""
     known = _table_readers.get(table)

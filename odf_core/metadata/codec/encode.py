@@ -44,6 +44,12 @@ def encode_content(block: MetadataBlock, version: int) -> bytes:
     return builder.finish(_table_writer(MetadataBlock)(builder, block, TIMESTAMP_ALIGNMENT[version]))
 
 
+def encode_table(value: Any, version: int) -> bytes:
+    """A buffer with any declared table as its root, as engines are sent; raises `ValueNotEncodable`."""
+    builder = Builder()
+    return builder.finish(_table_writer(type(value))(builder, value, TIMESTAMP_ALIGNMENT[version]))
+
+
 def _table_writer(table: type) -> TableWriter:
     known = _table_writers.get(table)
     if known is None:

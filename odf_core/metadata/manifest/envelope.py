@@ -86,7 +86,7 @@ def _read_first_version(manifest: Any, expected: str, limits: Limits) -> Any:
     if version != _VERSION:
         raise UnsupportedManifestVersion(
             f"The manifest of kind {kind} has version {version}; only version {_VERSION} is read.",
-            extras={"version": version, "maximum": _VERSION},
+            extras={"version": version, "maximum": _VERSION, "place": ["version"]},
         )
     return _content(kind, content, limits)
 
@@ -96,7 +96,8 @@ def _unwrapped(manifest: Any) -> tuple[str, int, Any]:
         refuse(None, f"has to be an object, not {shown(manifest)}")
     for key in manifest:
         if key not in _PROPERTIES:
-            refuse(None, f"has the unknown property {shown(key)} (known: {', '.join(_PROPERTIES)})")
+            known = ", ".join(_PROPERTIES)
+            refuse(None, f"has the unknown property {shown(key)} (known: {known})", at=(None, key))
     for key in _PROPERTIES:
         if key not in manifest:
             refuse(None, f"lacks the property {key!r}")
@@ -110,7 +111,9 @@ def _unwrapped(manifest: Any) -> tuple[str, int, Any]:
 
 def _check_kind(kind: str, expected: str) -> None:
     if kind != expected:
-        raise InvalidManifest(f"The manifest is of kind {shown(kind)}; {expected} is needed here.")
+        raise InvalidManifest(
+            f"The manifest is of kind {shown(kind)}; {expected} is needed here.", extras={"place": ["kind"]}
+        )
 
 
 def _content(kind: str, content: Any, limits: Limits) -> Any:

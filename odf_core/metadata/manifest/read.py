@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from odf_core.errors import LimitExceeded, OdfError
 from odf_core.metadata.declare import FormerName, PlainObject
 from odf_core.metadata.errors import InvalidManifest, NestingTooDeep
-from odf_core.metadata.manifest.place import Path, path_text, refuse, shown
+from odf_core.metadata.manifest.place import Path, path_steps, path_text, refuse, shown
 from odf_core.metadata.manifest.spelling import spellings
 from odf_core.metadata.shapes import (
     BoolShape,
@@ -112,7 +112,11 @@ def _parsed(parse: Callable[[str], Any]) -> Reader:
             raise
         except OdfError as error:
             where = path_text(path)
-            raise InvalidManifest(f"Invalid manifest: {where}: {error.message}", objects=[where]) from error
+            raise InvalidManifest(
+                f"Invalid manifest: {where}: {error.message}",
+                objects=[where],
+                extras={"place": path_steps(path)},
+            ) from error
 
     return read
 
@@ -158,7 +162,11 @@ def _plain_object_reader(table: type[PlainObject]) -> Reader:
             raise
         except OdfError as error:
             where = path_text(path)
-            raise InvalidManifest(f"Invalid manifest: {where}: {error.message}", objects=[where]) from error
+            raise InvalidManifest(
+                f"Invalid manifest: {where}: {error.message}",
+                objects=[where],
+                extras={"place": path_steps(path)},
+            ) from error
 
     return read
 
@@ -212,7 +220,7 @@ def _compose(table: type, member: bool) -> Reader:
             field = _field_for(key, part, by_property, former)
             if field is None:
                 known = ", ".join(by_property) or "none"
-                refuse(path, f"has the unknown property {shown(key)} (known: {known})")
+                refuse(path, f"has the unknown property {shown(key)} (known: {known})", at=(path, key))
             if field.name in parts:
                 refuse(path, f"has the property {field.property} twice, once under its former name")
             parts[field.name] = _read_part(field, readers[field.name], part, (path, key), depth)

@@ -65,6 +65,17 @@ def resume_chain(folder: DatasetFolder, head: Multihash | None) -> tuple[ChainSt
     return _resume(reversed(found))
 
 
+def key_blocks(folder: DatasetFolder) -> list[StoredBlock]:
+    """The key blocks of the local chain, oldest first: enough for `Projection.of`, all but its count of
+    records. Raises as `resume_chain` does."""
+    head = folder.head()
+    remembered = _remembered(folder, head)
+    if remembered is not None:
+        return remembered
+    _, keys = resume_chain(folder, head)
+    return [folder.read_block(item) for item in keys.hashes()]
+
+
 def _resume(blocks: Iterable[StoredBlock]) -> tuple[ChainState, KeyBlocks]:
     keys, listed = KeyBlocks(), list(blocks)
     for block in listed:

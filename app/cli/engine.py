@@ -1,0 +1,35 @@
+"""The engine as commands use it, and standard input as a file."""
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from odf_core.engines.handle import SparkEngine
+from odf_core.engines.merging import SparkMerges
+from odf_core.engines.options import SparkOptions
+from odf_core.engines.querying import SparkQueries
+
+
+@contextmanager
+def merge_engine() -> Iterator[SparkMerges]:
+    """The Spark engine, started when it is needed and left warm."""
+    options = SparkOptions.from_environment()
+    yield SparkMerges(SparkEngine(options), options.call_seconds)
+
+
+def query_engine() -> SparkQueries:
+    """The same engine for queries."""
+    options = SparkOptions.from_environment()
+    return SparkQueries(SparkEngine(options), options.call_seconds)
+
+
+@contextmanager
+def standard_input() -> Iterator[Path]:
+    """What comes on standard input, in a file that goes away afterwards."""
+    with tempfile.NamedTemporaryFile(prefix="odf-stdin-") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+        file.flush()
+        yield Path(file.name)

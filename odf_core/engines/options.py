@@ -1,0 +1,152 @@
+"""How the Spark engine is run: a frozen value, from the environment or from the node's settings."""
+
+import dataclasses
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from odf_core.errors import InvalidInput
+
+ENV_PREFIX = "ODF_SPARK__"
+RUNTIME_VARIABLE = "ODF_RUNTIME_DIR"
+MASTER_PATTERN = r"local(\[[^\]]+\])?|spark://.+"
+DEPLOYED_PORT = 2884
+"""The port on which deployed coordinators look for an engine (data.md 4.3)."""
+
+
+class EngineOptionsInvalid(InvalidInput):
+    """An option of the engine has a value that cannot be used."""
+
+    code = "engine_options_invalid"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SparkOptions:
+    """Options of one engine. Callers with equal options (but for `idle_seconds`, `call_seconds`) share it.
+
+    `master`: `local[*]`, `local[N]` or `spark://host:port`. `memory`: heap of the JVM, as Java writes it.
+    `idle_seconds`: it stops by itself after so long without a call. `call_seconds`: longest call.
+    `start_seconds`: longest start. `calls`: calls at one time. `message_bytes`: largest message.
+    `java_home`: None looks on the machine, then for the wheel. `conf`: further Spark settings.
+    `runtime_dir`: folder of socket and locks; None: see `odf_core.engines.folders`. `work_dir`: folder of
+    request files, scratch space and log; hard links into it need the file system of the data.
+    `folders`: further folders that the engine may read and write, for callers that name paths.
+    `listen`: `host:port` or `unix:path` on which deployed coordinators are served beside the own socket.
+    `sandbox`: whether to fence the process off where the machine can.
+    `handler_modules`: modules that register further kinds of calls when they are imported.
+    """
+
+    master: str = "local[*]"
+    memory: str = "2g"
+    idle_seconds: float = 900
+    call_seconds: float = 6 * 3600
+    start_seconds: float = 180
+    calls: int = 4
+    message_bytes: int = 64 * 1024 * 1024
+    java_home: Path | None = None
+    conf: tuple[tuple[str, str], ...] = ()
+    runtime_dir: Path | None = None
+    work_dir: Path | None = None
+    folders: tuple[Path, ...] = ()
+    listen: str | None = None
+    sandbox: bool = True
+    handler_modules: tuple[str, ...] = ()
+
+    @classmethod
+    def from_environment(cls, environ: Mapping[str, str] | None = None) -> "SparkOptions":
+        """Options from `ODF_SPARK__<NAME>`; `conf` is a JSON object, `folders` a list.
+
+        Raises `EngineOptionsInvalid`.
+        """
+        environ = os.environ if environ is None else environ
+        values: dict[str, Any] = {}
+        for field in dataclasses.fields(cls):
+            text = environ.get(ENV_PREFIX + field.name.upper())
+            if text is not None and field.name != "handler_modules":
+                values[field.name] = _parse(field.name, text)
+        return cls(**values)
+
+    @property
+    def local(self) -> bool:
+        """Whether Spark runs within the engine's process alone."""
+        return self.master.startswith("local")
+
+    def to_json(self) -> dict[str, Any]:
+        """The options as a JSON object, for the engine's process."""
+        values = dataclasses.asdict(self)
+        values["folders"] = [str(folder) for folder in self.folders]
+        return {name: str(value) if isinstance(value, Path) else value for name, value in values.items()}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> "SparkOptions":
+        """Reads what `to_json` gave."""
+        read = dict(values)
+        for name in ("java_home", "runtime_dir", "work_dir"):
+            read[name] = None if read[name] is None else Path(read[name])
+        read["conf"] = tuple((key, value) for key, value in read["conf"])
+        read["folders"] = tuple(Path(folder) for folder in read["folders"])
+        read["handler_modules"] = tuple(read["handler_modules"])
+        return cls(**read)
+
+    def digest(self, program: str) -> str:
+        """Names the engine that these options share; `program` tells one version of it from another."""
+        values = self.to_json()
+        for name in ("idle_seconds", "call_seconds", "start_seconds"):
+            del values[name]
+        text = json.dumps([program, values], sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _parse(name: str, text: str) -> Any:
+    try:
+        match name:
+            case "idle_seconds" | "call_seconds" | "start_seconds":
+                return _positive(float(text))
+            case "calls" | "message_bytes":
+                return _positive(int(text))
+            case "java_home" | "runtime_dir" | "work_dir":
+                return Path(text)
+            case "folders":
+                return tuple(Path(folder) for folder in json.loads(text))
+            case "master":
+                return _matching(_MASTER, text)
+            case "sandbox":
+                return _FLAGS[text.strip().lower()]
+            case "conf":
+                return tuple(sorted((str(key), str(value)) for key, value in json.loads(text).items()))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise EngineOptionsInvalid(
+            f"{ENV_PREFIX}{name.upper()} has a value that cannot be used: {text[:80]!r}.",
+            objects=[ENV_PREFIX + name.upper()],
+        ) from error
+    return text
+
+
+def _matching(pattern: re.Pattern[str], text: str) -> str:
+    if not pattern.fullmatch(text):
+        raise ValueError("of another form")
+    return text
+
+
+def _positive(number: float) -> float:
+    if not number > 0:
+        raise ValueError("not above 0")
+    return number
+
+
+_FLAGS = {
+    "1": True,
+    "true": True,
+    "yes": True,
+    "on": True,
+    "0": False,
+    "false": False,
+    "no": False,
+    "off": False,
+}
+_MASTER = re.compile(MASTER_PATTERN)

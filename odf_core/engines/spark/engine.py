@@ -1,0 +1,142 @@
+"""One engine: its Java, its server and its calls, from the first to the last moment.
+
+The server listens before Spark is there, so that callers see that something happens; calls wait for it.
+"""
+
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import grpc
+
+from odf_core.engines.errors import EngineStartFailed
+from odf_core.engines.folders import EngineFolders
+from odf_core.engines.java import Java
+from odf_core.engines.options import SparkOptions
+from odf_core.engines.sandbox import Fence
+from odf_core.engines.spark.archive import ClassArchive
+from odf_core.engines.spark.bounded_log import bound_log
+from odf_core.engines.spark.calls import Calls
+from odf_core.engines.spark.classpath import engine_jars
+from odf_core.engines.spark.engine_service import EngineService
+from odf_core.engines.spark.gates.check import prepare
+from odf_core.engines.spark.handlers import load
+from odf_core.engines.spark.launch import Jvm, JvmSpec
+from odf_core.engines.spark.runner import Runner
+from odf_core.engines.spark.session import build_session
+from odf_core.engines.spark.slices_service import SlicesService
+from odf_core.engines.wire import channel_options
+
+_log = logging.getLogger(__name__)
+_TICK_SECONDS = 0.25
+_STOP_SECONDS = 10
+_QUIET_SECONDS = 20
+"""How long nobody has asked for anything before the archive of classes is made."""
+
+
+class Engine:
+    """Everything between the fences and the exit; used from the main thread."""
+
+    def __init__(self, options: SparkOptions, folders: EngineFolders, java: Java, fence: Fence) -> None:
+        self._options = options
+        self._folders = folders
+        spark_home = _spark_home()
+        jars = engine_jars(spark_home)
+        self._archive = ClassArchive(java, jars, folders.cache)
+        self._spec = JvmSpec(
+            java, spark_home, jars, options.memory, folders.scratch, options.local, self._archive.flags()
+        )
+        self._info = {
+            "pid": os.getpid(),
+            "java": java.version,
+            "master": options.master,
+            "fence": fence.to_json(),
+        }
+        self._calls = Calls(options.calls, folders.scratch)
+        self._runner = Runner(self._calls, options.calls)
+        self._stop = threading.Event()
+
+    def run(self, report: Callable[[], None]) -> int:
+        """Serves until it is told to stop or has nothing to do; `report` is called when it listens."""
+        signal.signal(signal.SIGTERM, lambda *_: self._stop.set())
+        jvm = Jvm(self._spec)  # before the first thread: it is forked
+        server = self._listen()
+        report()
+        try:
+            return self._serve(jvm)
+        finally:
+            self._calls.fail("The engine was stopped before Spark had started.")
+            self._folders.socket.unlink(missing_ok=True)
+            server.stop(grace=_STOP_SECONDS if jvm.running() else 1).wait()
+            jvm.stop(_STOP_SECONDS)
+            _log.info("Engine %d ends.", os.getpid())
+
+    def _listen(self) -> grpc.Server:
+        threads = ThreadPoolExecutor(self._options.calls + 4, thread_name_prefix="grpc")
+        server = grpc.server(threads, options=channel_options(self._options.message_bytes))
+        server.add_generic_rpc_handlers(
+            (
+                SlicesService(self._calls, self._runner, self._info).handler(),
+                EngineService(self._calls, self._runner).handler(),
+            )
+        )
+        self._folders.socket.unlink(missing_ok=True)
+        for address in (f"unix:{self._folders.socket}", self._options.listen):
+            if address is not None:
+                _bind(server, address)
+        server.start()
+        return server
+
+    def _serve(self, jvm: Jvm) -> int:
+        try:
+            jvm.hand_to_pyspark(self._options.start_seconds)
+            session = build_session(self._options, self._folders.scratch)
+            load(self._options.handler_modules)
+            prepare(session)
+        except EngineStartFailed as error:
+            _log.error("%s", error.message)
+            self._calls.fail(error.message)
+            return 1
+        self._calls.begin(session)
+        _log.info("Spark %s is there.", session.version)
+        while not self._stop.wait(_TICK_SECONDS):
+            if not jvm.running():
+                _log.error("Java ended; so does the engine.")
+                return 1
+            if self._calls.close_if_idle(self._options.idle_seconds):
+                _log.info("Nobody has asked for anything for %.0f s.", self._options.idle_seconds)
+                return 0
+            self._upkeep(session)
+        return 0
+
+    def _upkeep(self, session: Any) -> None:
+        bound_log(sys.stderr.fileno())
+        self._runner.end_abandoned()
+        if self._archive.wanted and self._calls.answered and self._calls.idle_for() > _QUIET_SECONDS:
+            self._archive.make(session, self._folders.scratch)
+
+
+def _bind(server: grpc.Server, address: str) -> None:
+    try:
+        port = server.add_insecure_port(address)
+    except RuntimeError as error:
+        raise EngineStartFailed(
+            f"The engine cannot listen on {address}: {error}.", objects=[address]
+        ) from error
+    if port == 0 and not address.startswith("unix:"):
+        raise EngineStartFailed(f"The engine cannot listen on {address}.", objects=[address])
+
+
+def _spark_home() -> Path:
+    """Where PySpark is installed (it is not imported for that)."""
+    found = find_spec("pyspark")
+    if found is None or not found.submodule_search_locations:
+        raise EngineStartFailed("PySpark is not installed.")
+    return Path(found.submodule_search_locations[0])

@@ -1,0 +1,95 @@
+"""The service of deployed coordinators, `engine.Engine`: FlatBuffers in a Protobuf field (data.md 4.3)."""
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import grpc
+from google.protobuf.wrappers_pb2 import BytesValue
+
+from odf_core.engines.errors import EngineBusy, InvalidEngineRequest
+from odf_core.engines.messages import (
+    RawQueryRequest,
+    RawQueryResponseInternalError,
+    RawQueryResponseInvalidQuery,
+    RawQueryResponseProgress,
+    RawQueryResponseRoot,
+    RawQueryResponseSuccess,
+    TransformRequest,
+    TransformResponseInternalError,
+    TransformResponseRoot,
+    decode_message,
+    encode_message,
+)
+from odf_core.engines.spark.calls import Calls
+from odf_core.engines.spark.raw_query import KIND, request_of
+from odf_core.engines.spark.runner import Runner, Told
+from odf_core.engines.wire import ENGINE_SERVICE, RAW_QUERY, TRANSFORM
+
+_NOT_YET = "This engine does not evaluate transformations of derivative datasets yet; it answers raw queries."
+
+
+def unframe(content: bytes) -> bytes:
+    """The field of a message `{bytes flatbuffer = 1}`, which is what Protobuf calls a BytesValue."""
+    value: bytes = BytesValue.FromString(content).value
+    return value
+
+
+def frame(flatbuffer: bytes) -> bytes:
+    """A message `{bytes flatbuffer = 1}`."""
+    content: bytes = BytesValue(value=flatbuffer).SerializeToString()
+    return content
+
+
+class EngineService:
+    """Answers `ExecuteRawQuery` and, so far with a refusal, `ExecuteTransform`."""
+
+    def __init__(self, calls: Calls, runner: Runner) -> None:
+        self._calls = calls
+        self._runner = runner
+
+    def handler(self) -> grpc.GenericRpcHandler:
+        """What a gRPC server takes."""
+
+        def method(answer: Callable[[bytes, grpc.ServicerContext], Iterator[bytes]]) -> grpc.RpcMethodHandler:
+            return grpc.unary_stream_rpc_method_handler(
+                answer, request_deserializer=unframe, response_serializer=frame
+            )
+
+        methods = {RAW_QUERY: method(self._raw_query), TRANSFORM: method(self._transform)}
+        return grpc.method_handlers_generic_handler(ENGINE_SERVICE, methods)
+
+    def _raw_query(self, content: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+        try:
+            request = request_of(decode_message(RawQueryRequest, content))
+            entered = self._calls.enter()
+        except InvalidEngineRequest as error:
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, error.message)
+        except EngineBusy as error:
+            context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, error.message)
+        if not entered:
+            context.abort(grpc.StatusCode.UNAVAILABLE, "the engine ends")
+        for word in self._runner.run(KIND, request, context.add_callback):
+            yield encode_message(RawQueryResponseRoot(value=_raw_query_word(word)))
+
+    def _transform(self, content: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
+        try:
+            decode_message(TransformRequest, content)
+        except InvalidEngineRequest as error:
+            context.abort(grpc.StatusCode.INVALID_ARGUMENT, error.message)
+        yield encode_message(TransformResponseRoot(value=TransformResponseInternalError(message=_NOT_YET)))
+
+
+def _raw_query_word(word: Told) -> Any:
+    """A word of the runner, in the words of the deployed contract."""
+    match word:
+        case {"progress": _}:
+            return RawQueryResponseProgress()
+        case {"done": {"num_records": count}}:
+            return RawQueryResponseSuccess(num_records=count)
+        case {
+            "error": {"code": "query_refused" | "query_invalid" | "invalid_engine_request", "message": told}
+        }:
+            return RawQueryResponseInvalidQuery(message=told)
+        case {"error": {"message": told}}:
+            return RawQueryResponseInternalError(message=told)
+    return RawQueryResponseInternalError(message="The engine ended the call without a result.")

@@ -1,0 +1,1 @@
+"""SQL over datasets: which tables a query names, and its result."""

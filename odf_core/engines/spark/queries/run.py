@@ -1,0 +1,83 @@
+"""A query over datasets, its result as files."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from odf_core.engines.errors import InvalidEngineRequest
+from odf_core.engines.query_job import Fold, QueryJob, QueryOutcome, Table
+from odf_core.engines.spark.gates import check_query
+from odf_core.engines.spark.handlers import Progress, register
+from odf_core.engines.spark.slices.carriers import arrow_type, spark_schema
+from odf_core.engines.spark.slices.columns import col
+from odf_core.engines.spark.slices.frames import read_history
+from odf_core.engines.spark.slices.state import current_state
+from odf_core.engines.spark.slices.tuning import tune
+from odf_core.ingest.merge_job import pack_schema, unpack_schema
+
+_WEIGHT = "__odf_weight"
+_COPY = "__odf_copy"
+
+
+def run_query(session: SparkSession, job: QueryJob, output: Path) -> QueryOutcome:
+    """Run the query; `output` has the parts afterwards. Raises `QueryRefused`, `QueryInvalid`."""
+    tune(session, [file for table in job.tables.values() for file in table.files])
+    for name, table in job.tables.items():
+        _view(session, table).createOrReplaceTempView(name)
+    check_query(session, job.sql, set(job.tables))
+    result = session.sql(job.sql)
+    if job.limit is not None:
+        result = result.limit(job.limit)
+    fields = [pa.field(item.name, arrow_type(item.dataType, item.name)) for item in result.schema.fields]
+    # Names may occur twice in a result, but not in a file.
+    result.toDF(*[f"c{number}" for number in range(len(fields))]).write.parquet(str(output))
+    parts = sorted(str(path) for path in output.glob("part-*.parquet"))
+    return QueryOutcome(parts=tuple(parts), schema=pack_schema(pa.schema(fields)))
+
+
+def _view(session: SparkSession, table: Table) -> DataFrame:
+    schema = unpack_schema(table.schema)
+    if table.files:
+        frame = read_history(session, table.files, schema)
+    else:
+        frame = session.createDataFrame([], spark_schema(schema))
+    if table.max_offset is not None:
+        frame = frame.where(col(table.offset_column) <= table.max_offset)
+    return frame if table.fold is None else _folded(frame, table.fold)
+
+
+def _folded(history: DataFrame, fold: Fold) -> DataFrame:
+    """The state that the changelog tells, with data columns only."""
+    if fold.at is not None:
+        history = history.where(col(fold.names.event_time) <= F.lit(fold.at).cast("timestamp"))
+    system = (fold.names.offset, fold.names.operation_type, fold.names.system_time)
+    data = [name for name in history.columns if name not in system]
+    if fold.primary_key:
+        return current_state(history, fold.primary_key, fold.names).select(*[col(name) for name in data])
+    takes_away = col(fold.names.operation_type).isin(1, 2)
+    weights = history.groupBy(*[col(name) for name in data]).agg(
+        F.sum(F.when(takes_away, -1).otherwise(1)).alias(_WEIGHT)
+    )
+    copies = F.explode(F.sequence(F.lit(1), col(_WEIGHT))).alias(_COPY)
+    return weights.where(col(_WEIGHT) > 0).select(*[col(name) for name in data], copies).drop(_COPY)
+
+
+def _handle(
+    session: SparkSession, request: dict[str, Any], progress: Progress, workdir: Path
+) -> dict[str, Any]:
+    """`{"job": QueryJob, "output": a folder that does not exist yet}`; a `QueryOutcome`."""
+    try:
+        job = msgspec.convert(request.get("job"), QueryJob)
+        output = msgspec.convert(request.get("output"), str)
+    except msgspec.ValidationError as error:
+        raise InvalidEngineRequest(f"A query needs `job` and `output`: {error}.") from error
+    progress("running the query")
+    outcome: dict[str, Any] = msgspec.to_builtins(run_query(session, job, Path(output)))
+    return outcome
+
+
+register("query", _handle)

@@ -1,0 +1,113 @@
+"""One merge job from files to files."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from odf_core.engines.errors import InvalidEngineRequest
+from odf_core.engines.spark.handlers import Progress, register
+from odf_core.engines.spark.slices.carriers import arrow_type, same_carrier, spark_schema
+from odf_core.engines.spark.slices.columns import OP, col
+from odf_core.engines.spark.slices.frames import read_history, read_in_order
+from odf_core.engines.spark.slices.input_rules import check_input
+from odf_core.engines.spark.slices.order import offset_order, with_rows
+from odf_core.engines.spark.slices.preprocess import preprocessed
+from odf_core.engines.spark.slices.strategies import Merge, merged
+from odf_core.engines.spark.slices.tuning import tune
+from odf_core.ingest.merge_job import MergeJob, MergeOutcome, pack_schema, unpack_schema
+
+
+def merge_records(session: SparkSession, job: MergeJob, output: Path) -> MergeOutcome:
+    """Carry `job` out; the folder `output`, which must not exist yet, has the parts afterwards.
+
+    Raises `BadInputSchema`, `MergeKeyMissing`, `UnsupportedColumnType`, and what the gates refuse.
+    """
+    tune(session, (*job.input_files, *job.history_files))
+    declared = unpack_schema(job.input_schema)
+    frame, spark = _input(session, job, declared)
+    check_input(spark, job.strategy, job.names)
+    schema = _arrow_schema(spark, declared, job)
+    frame, columns = _normalised(frame, spark, job)
+    history = None
+    if job.history_files and job.history_schema is not None:
+        history = read_history(session, job.history_files, unpack_schema(job.history_schema))
+    merge = Merge(frame, columns, history, job.strategy, job.names, job.num_records)
+    ordered = merged(merge).orderBy(*offset_order(job.strategy, job.names))
+    ordered.select(OP, *[col(name) for name in columns]).write.option("compression", "snappy").parquet(
+        str(output)
+    )
+    parts = sorted(str(path) for path in output.glob("part-*.parquet"))
+    return MergeOutcome(parts=tuple(parts), schema=pack_schema(schema))
+
+
+def _input(session: SparkSession, job: MergeJob, declared: pa.Schema) -> tuple[DataFrame, T.StructType]:
+    """The records to merge with `ROW`, and their schema with the nullability that was declared."""
+    frame = read_in_order(session, job.input_files, declared)
+    if not job.preprocess:
+        return with_rows(frame), spark_schema(declared, declared=True)
+    frame, schema = preprocessed(session, frame, spark_schema(declared, declared=True), job.preprocess)
+    return with_rows(frame), schema
+
+
+def _normalised(frame: DataFrame, spark: T.StructType, job: MergeJob) -> tuple[DataFrame, tuple[str, ...]]:
+    """Timestamps cut to milliseconds; an event time, last and null, where there is none (data.md 3.5)."""
+    for item in spark.fields:
+        if isinstance(item.dataType, T.TimestampType | T.TimestampNTZType):
+            instant = col(item.name).cast("timestamp")
+            frame = frame.withColumn(item.name, F.timestamp_millis(F.unix_millis(instant)))
+    names = [item.name for item in spark.fields]
+    if job.names.event_time not in names:
+        frame = frame.withColumn(job.names.event_time, F.lit(None).cast(_event_time_type(job)))
+        names.append(job.names.event_time)
+    return frame, tuple(name for name in names if name != job.names.operation_type)
+
+
+def _event_time_type(job: MergeJob) -> T.DataType:
+    if job.history_schema is not None:
+        known = spark_schema(unpack_schema(job.history_schema))
+        for item in known.fields:
+            if item.name == job.names.event_time:
+                return item.dataType
+    return T.TimestampType()
+
+
+def _arrow_schema(spark: T.StructType, declared: pa.Schema, job: MergeJob) -> pa.Schema:
+    """Data columns as the dataset will have them: a column of the source that is carried unchanged keeps
+    its own type, such as an unsigned one."""
+    sources = {item.name: item for item in declared}
+    carried = {item.name: item.dataType for item in spark_schema(declared).fields}
+    fields = []
+    for item in spark.fields:
+        if item.name == job.names.operation_type:
+            continue
+        known = carried.get(item.name)
+        if known is not None and same_carrier(known, item.dataType):
+            found = sources[item.name].type
+        else:
+            found = arrow_type(item.dataType, item.name)
+        fields.append(pa.field(item.name, found, nullable=item.nullable))
+    if job.names.event_time not in [item.name for item in fields]:
+        fields.append(pa.field(job.names.event_time, arrow_type(_event_time_type(job), job.names.event_time)))
+    return pa.schema(fields)
+
+
+def _handle(
+    session: SparkSession, request: dict[str, Any], progress: Progress, workdir: Path
+) -> dict[str, Any]:
+    """`{"job": MergeJob, "output": a folder that does not exist yet}`; a `MergeOutcome`."""
+    try:
+        job = msgspec.convert(request.get("job"), MergeJob)
+        output = msgspec.convert(request.get("output"), str)
+    except msgspec.ValidationError as error:
+        raise InvalidEngineRequest(f"A merge needs `job` and `output`: {error}.") from error
+    progress("merging")
+    outcome: dict[str, Any] = msgspec.to_builtins(merge_records(session, job, Path(output)))
+    return outcome
+
+
+register("merge", _handle)

@@ -1,0 +1,75 @@
+"""Which source of a dataset an ingest is about (data.md 3.1)."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from odf_core.chain import Projection
+from odf_core.errors import InvalidInput, NotFound
+from odf_core.metadata import AddPushSource, FetchStepMqtt, SetPollingSource
+
+
+class NoPollingSource(NotFound):
+    """A dataset that cannot be polled: it has no polling source."""
+
+    code: ClassVar[str] = "no_polling_source"
+
+
+class PushSourceNotFound(NotFound):
+    """A dataset has no push source, or none of this name."""
+
+    code: ClassVar[str] = "push_source_not_found"
+
+
+class PushSourceAmbiguous(InvalidInput):
+    """Several push sources, and nobody said which."""
+
+    code: ClassVar[str] = "push_source_ambiguous"
+
+
+@dataclass(frozen=True, slots=True)
+class Uncacheable:
+    """The source tells no state, so that polling again would read everything again (data.md 3.1)."""
+
+
+def polling_source(dataset: object, at: Projection) -> SetPollingSource:
+    """The polling source. Raises `NoPollingSource`."""
+    if at.polling_source is None:
+        raise NoPollingSource(
+            f"Dataset {dataset} has no polling source; ingest files with `odf ingest`, or pull it by URL.",
+            objects=[dataset],
+        )
+    return at.polling_source
+
+
+def push_source(dataset: object, at: Projection, name: str | None) -> AddPushSource:
+    """The push source `name`; without a name the only one. Raises `PushSourceNotFound`,
+    `PushSourceAmbiguous`."""
+    known = sorted(at.push_sources)
+    if name is not None:
+        found = at.push_sources.get(name)
+        if found is None:
+            raise PushSourceNotFound(
+                f"Dataset {dataset} has no push source {name!r}"
+                + (f", but {', '.join(map(repr, known))}." if known else ", nor any other."),
+                objects=[dataset],
+            )
+        return found
+    if not known:
+        raise PushSourceNotFound(
+            f"Dataset {dataset} has no push source; add one to its manifest (AddPushSource).",
+            objects=[dataset],
+        )
+    if len(known) > 1:
+        raise PushSourceAmbiguous(
+            f"Dataset {dataset} has the push sources {', '.join(map(repr, known))}; say which one "
+            f"(`--source-name`).",
+            objects=[dataset],
+        )
+    return at.push_sources[known[0]]
+
+
+def is_uncacheable(source: SetPollingSource, at: Projection) -> bool:
+    """Whether the last data came without a source state, so that the next poll could only start anew."""
+    if isinstance(source.fetch, FetchStepMqtt) or at.last_add_data is None:
+        return False
+    return at.last_add_data.new_source_state is None and at.last_offset is not None
