@@ -34,7 +34,7 @@ from odf_core.engines.spark.gates.check import prepare
 from odf_core.engines.spark.handlers import load
 from odf_core.engines.spark.launch import Jvm, JvmSpec
 from odf_core.engines.spark.runner import Runner
-from odf_core.engines.spark.session import build_session
+from odf_core.engines.spark.session import build_session, submitted_conf
 from odf_core.engines.spark.slices_service import SlicesService
 from odf_core.engines.wire import channel_options
 
@@ -57,7 +57,14 @@ class Engine:
         jars = engine_jars(spark_home)
         self._archive = ClassArchive(java, jars, folders.cache)
         self._spec = JvmSpec(
-            java, spark_home, jars, options.memory, folders.scratch, options.local, self._archive.flags()
+            java=java,
+            spark_home=spark_home,
+            jars=jars,
+            memory=options.memory,
+            scratch=folders.scratch,
+            local=options.local,
+            archive_flags=self._archive.flags(),
+            submitted=submitted_conf(options, folders.cache),
         )
         self._info = {
             "engine": "spark",
