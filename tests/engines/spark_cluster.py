@@ -26,9 +26,6 @@ class Cluster:
             arguments = ("--cores", "1", "--memory", "512m", "--work-dir", str(work), self.url)
             self._processes.append(self._start("worker.Worker", *arguments))
 
-    def log(self) -> str:
-        return "\n".join(path.read_text() for path in self.folder.glob("*.log"))
-
     def stop(self) -> None:
         for process in reversed(self._processes):
             process.terminate()

@@ -48,6 +48,4 @@ def test_a_query_runs_on_the_workers_of_a_cluster(cluster: Cluster, tmp_path: Pa
     assert engine.info is not None
     assert engine.info["master"] == cluster.url
     assert "reaches its Spark cluster" in engine.info["fence"]["network"]
-    assert (
-        cluster.log().count("Registered executor") + len(list(cluster.folder.glob("worker-*/app-*/*"))) >= 1
-    )
+    assert list(cluster.folder.glob("worker-*/app-*/*"))  # where a worker ran an executor
