@@ -15,6 +15,9 @@ from app.accounts.service import ensure_account
 from app.datasets import info_routes
 from app.datasets import routes as datasets
 from app.datasets.addressing import dataset_prefix_of
+from app.ingest import creation_routes
+from app.ingest import routes as ingest
+from app.jobs import routes as jobs
 from app.openapi import describe
 from app.ops import health
 from app.ops.requests import HEADER as REQUEST_ID_HEADER
@@ -44,9 +47,9 @@ def create_app(settings: Settings, *, open_bucket: OpenBucket = open_s3_bucket) 
     errors.install(app)
     _add_middleware(app)
     # Fixed first segments win over the names of accounts and datasets.
-    for router in (health.router, accounts.router, info_routes.router):
+    for router in (health.router, accounts.router, jobs.router, info_routes.router, creation_routes.router):
         app.include_router(router)
-    for router in (datasets.router, transfer.router):
+    for router in (datasets.router, ingest.router, transfer.router):
         app.include_router(router, prefix=dataset_prefix_of(settings))
     app.add_api_websocket_route("/{path:path}", _no_such_socket)
     describe(app)

@@ -28,7 +28,9 @@ from odf_core.limits import GiB, Limits, MiB
 ENV_PREFIX = "ODF_"
 CONFIG_VARIABLE = "ODF_CONFIG"
 NESTING = "__"
-OTHER_VARIABLES = frozenset({CONFIG_VARIABLE, "ODF_WORKSPACE", "ODF_HOME", "ODF_TOKEN", "ODF_ACCESS_TOKEN"})
+OTHER_VARIABLES = frozenset(
+    {CONFIG_VARIABLE, "ODF_WORKSPACE", "ODF_HOME", "ODF_TOKEN", "ODF_ACCESS_TOKEN", "ODF_RUNTIME_DIR"}
+)
 """Variables of this prefix that are no settings of the node."""
 TEST_PREFIX = "ODF_TEST_"
 """Variables of the tests, which the nodes that they start inherit."""
@@ -215,6 +217,84 @@ class BlocksSettings(_Group):
     )
 
 
+class JobsSettings(_Group):
+    """Work that outlives a request (ingest, polling), done by worker processes (`odf worker`)."""
+
+    workers: int = Field(
+        1,
+        ge=0,
+        le=64,
+        description="Workers that the node starts itself; 0 where `odf worker` runs elsewhere.",
+    )
+    heartbeat_seconds: float = Field(5, gt=0, description="How often a worker says that it is alive.")
+    stalled_seconds: float = Field(
+        20, gt=0, description="A worker that was silent for so long is dead, and its job is done again."
+    )
+    poll_seconds: float = Field(
+        1, gt=0, description="Longest time in which a worker notices work that it was not told of."
+    )
+    max_attempts: int = Field(
+        5,
+        ge=1,
+        description="How often a job is begun before it counts as failed (its worker died each time).",
+    )
+    keep_days: float = Field(7, gt=0, description="How long the outcome of a job can be asked for.")
+    scratch_dir: Path | None = Field(
+        None, description="Folder for files of running jobs; default: in the machine's temporary folder."
+    )
+    cache_bytes: int = Field(
+        10 * GiB, ge=0, description="Disk space in which a worker keeps slices of histories for later jobs."
+    )
+
+
+class IngestSettings(_Group):
+    """Data that get into root datasets on this node."""
+
+    allow: tuple[str, ...] = Field(
+        (),
+        description="What manifests may do beyond fetching from the public internet, as a list: `pipe`, "
+        "`container`, `file`, `files_glob`, `mqtt`, `private_addresses`, `environment`, "
+        "`network:10.1.0.0/16`, `env:NAME`.",
+    )
+    max_bytes: int = Field(1 * GiB, ge=1, description="Largest input of one ingest, sent or fetched.")
+    wait_seconds: float = Field(
+        30, ge=0, description="How long a request waits for its job before it is answered 202."
+    )
+    merge_seconds: float = Field(6 * 3600, gt=0, description="Longest merge of one input with its history.")
+
+    @field_validator("allow")
+    @classmethod
+    def _policy(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        from odf_core.ingest.fetch.policy import FetchPolicy
+
+        try:
+            FetchPolicy.node(value)
+        except InvalidInput as error:
+            raise ValueError(error.message) from error
+        return value
+
+
+class SparkSettings(_Group):
+    """The Spark engine that merges and queries; started when it is needed, ended when it is idle."""
+
+    master: str = Field("local[*]", description="`local[*]`, `local[N]` or `spark://host:port`.")
+    memory: str = Field("2g", description="Heap of the engine's JVM, as Java writes it.")
+    idle_seconds: float = Field(900, gt=0, description="The engine ends after so long without work.")
+    start_seconds: float = Field(180, gt=0, description="Longest start of the engine.")
+    calls: int = Field(4, ge=1, description="Calls that the engine works on at one time.")
+    java_home: Path | None = Field(
+        None, description="Java 17 or newer; default: what the machine has, else the wheel's."
+    )
+    work_dir: Path | None = Field(
+        None, description="Folder for the engine's files; best on the file system of `jobs.scratch_dir`."
+    )
+    conf: dict[str, str] = Field({}, description="Further settings of Spark, as a JSON object.")
+    listen: str | None = Field(
+        None, description="`host:port` on which deployed coordinators are served by the same engine."
+    )
+    sandbox: bool = Field(True, description="Fence the engine's process off where the machine can.")
+
+
 class LogSettings(_Group):
     """What the node says about itself, on standard error."""
 
@@ -270,6 +350,9 @@ class Settings(BaseSettings):
     admission: AdmissionSettings = AdmissionSettings()
     accounts: AccountsSettings = AccountsSettings()
     blocks: BlocksSettings = BlocksSettings()
+    jobs: JobsSettings = JobsSettings()
+    ingest: IngestSettings = IngestSettings()
+    spark: SparkSettings = SparkSettings()
     limits: LimitSettings = LimitSettings()
     log: LogSettings = LogSettings()
     embedded: EmbeddedSettings = EmbeddedSettings()
