@@ -21,6 +21,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
+from odf_core.engines.options import MASTER_PATTERN, SparkOptions
 from odf_core.errors import InvalidInput
 from odf_core.identity import AccountName
 from odf_core.limits import GiB, Limits, MiB
@@ -260,7 +261,6 @@ class IngestSettings(_Group):
     wait_seconds: float = Field(
         30, ge=0, description="How long a request waits for its job before it is answered 202."
     )
-    merge_seconds: float = Field(6 * 3600, gt=0, description="Longest merge of one input with its history.")
 
     @field_validator("allow")
     @classmethod
@@ -272,27 +272,6 @@ class IngestSettings(_Group):
         except InvalidInput as error:
             raise ValueError(error.message) from error
         return value
-
-
-class SparkSettings(_Group):
-    """The Spark engine that merges and queries; started when it is needed, ended when it is idle."""
-
-    master: str = Field("local[*]", description="`local[*]`, `local[N]` or `spark://host:port`.")
-    memory: str = Field("2g", description="Heap of the engine's JVM, as Java writes it.")
-    idle_seconds: float = Field(900, gt=0, description="The engine ends after so long without work.")
-    start_seconds: float = Field(180, gt=0, description="Longest start of the engine.")
-    calls: int = Field(4, ge=1, description="Calls that the engine works on at one time.")
-    java_home: Path | None = Field(
-        None, description="Java 17 or newer; default: what the machine has, else the wheel's."
-    )
-    work_dir: Path | None = Field(
-        None, description="Folder for the engine's files; best on the file system of `jobs.scratch_dir`."
-    )
-    conf: dict[str, str] = Field({}, description="Further settings of Spark, as a JSON object.")
-    listen: str | None = Field(
-        None, description="`host:port` on which deployed coordinators are served by the same engine."
-    )
-    sandbox: bool = Field(True, description="Fence the engine's process off where the machine can.")
 
 
 class LogSettings(_Group):
@@ -328,6 +307,46 @@ else:
     )
 
 
+class SparkSettings(_Group):
+    """The Spark engine, a process that is started when it is needed; the same names as in `odf`."""
+
+    master: str = Field(
+        "local[*]",
+        pattern=f"^({MASTER_PATTERN})$",
+        description="`local[*]` runs Spark within the engine's process; `spark://host:port` on a cluster.",
+    )
+    memory: str = Field(
+        "2g", pattern=r"^[1-9][0-9]*[kmgKMG]$", description="Heap of the engine's Java, as Java writes it."
+    )
+    idle_seconds: float = Field(900, gt=0, description="The engine ends after so long without a call.")
+    call_seconds: float = Field(6 * 3600, gt=0, description="Longest call; then the engine is killed.")
+    start_seconds: float = Field(180, gt=0, description="Longest start of the engine.")
+    calls: int = Field(4, ge=1, le=64, description="Calls at one time; more are answered `engine_busy`.")
+    message_bytes: int = Field(64 * MiB, ge=MiB, description="Largest message to and from the engine.")
+    java_home: Path | None = Field(
+        None, description="Java 17 or later; default: JAVA_HOME, the machine's, else that of the wheel."
+    )
+    conf: dict[str, str] = Field(
+        {}, description="Further settings of Spark (JSON), such as `spark.hadoop.fs.s3a.endpoint`."
+    )
+    work_dir: Path | None = Field(
+        None, description="Folder of the engine's files and log; best on the file system of the data."
+    )
+    runtime_dir: Path | None = Field(
+        None, description="Folder of its socket; default: `ODF_RUNTIME_DIR`, XDG_RUNTIME_DIR, the cache."
+    )
+    listen: str | None = Field(
+        None, description="`host:port` (deployed: 2884) or `unix:path` on which it serves coordinators too."
+    )
+    folders: list[Path] = Field([], description="Further folders that the engine may read and write.")
+    sandbox: bool = Field(True, description="Fence the engine off from network and files where possible.")
+
+    def options(self) -> SparkOptions:
+        """As the engine's handle takes them."""
+        values = self.model_dump(exclude={"conf", "folders"})
+        return SparkOptions(**values, conf=tuple(sorted(self.conf.items())), folders=tuple(self.folders))
+
+
 class Settings(BaseSettings):
     """The settings of one node; `load_settings` reads them from where they may stand."""
 
@@ -352,10 +371,10 @@ class Settings(BaseSettings):
     blocks: BlocksSettings = BlocksSettings()
     jobs: JobsSettings = JobsSettings()
     ingest: IngestSettings = IngestSettings()
-    spark: SparkSettings = SparkSettings()
     limits: LimitSettings = LimitSettings()
     log: LogSettings = LogSettings()
     embedded: EmbeddedSettings = EmbeddedSettings()
+    spark: SparkSettings = SparkSettings()
 
     file_values: ClassVar[Mapping[str, Any]] = {}
 

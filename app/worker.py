@@ -34,6 +34,6 @@ async def _work(services: NodeServices) -> None:
     settings = services.settings
     with worker_scratch(scratch_root(settings), settings.jobs.cache_bytes) as scratch:
         async with open_node(settings, services.open_bucket) as node:
-            engine = SparkMerges(spark_engine(settings), settings.ingest.merge_seconds)
+            engine = SparkMerges(spark_engine(settings), settings.spark.call_seconds)
             work = IngestWork(node, engine, scratch, dict(os.environ))
             await Worker(node, work.run, [lambda: start_due_pulls(node)]).run()

@@ -29,6 +29,7 @@ def worker_settings(database_url: str, bucket: S3Bucket, folder: Path, **groups:
             "max_attempts": 1000,
         },
         "spark": {
+            "runtime_dir": engine["ODF_RUNTIME_DIR"],
             "work_dir": engine["ODF_SPARK__WORK_DIR"],
             "idle_seconds": float(engine["ODF_SPARK__IDLE_SECONDS"]),
         },
@@ -48,9 +49,7 @@ class WorkerProcess:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        environment = worker_environment(self._settings) | {
-            "ODF_RUNTIME_DIR": spark_environment()["ODF_RUNTIME_DIR"]
-        }
+        environment = worker_environment(self._settings)
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-c", COMMAND, "worker"],

@@ -24,7 +24,7 @@ def _folder() -> Path:
 def spark_environment() -> dict[str, str]:
     """Variables under which a program finds the engine of this run."""
     return {
-        "ODF_RUNTIME_DIR": str(_folder() / "r"),
+        "ODF_SPARK__RUNTIME_DIR": str(_folder() / "r"),
         "ODF_SPARK__WORK_DIR": str(_folder() / "w"),
         "ODF_SPARK__IDLE_SECONDS": "300",
     }

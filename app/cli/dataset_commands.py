@@ -1,4 +1,4 @@
-"""`odf init`, `list`, `log`, `show`, `verify` and `delete`: the datasets of a workspace."""
+"""`odf init`, `list`, `log`, `show` and `verify`: the datasets of a workspace."""
 
 from typing import Annotated, Any
 
@@ -16,7 +16,6 @@ def register_dataset_commands(cli: typer.Typer) -> None:
     cli.command("log")(log)
     cli.command("show")(show)
     cli.command("verify")(verify)
-    cli.command("delete")(delete)
 
 
 def init(
@@ -85,25 +84,6 @@ def show(
         write_json(value)
     else:
         sys.stdout.write(dump_yaml(value))
-
-
-def delete(
-    dataset: DatasetArgument,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    output: Output = OutputFormat.TABLE,
-) -> None:
-    """Remove a dataset from the workspace; copies elsewhere stay."""
-    from app.cli.session import find_workspace
-
-    workspace = find_workspace()
-    found = workspace.dataset(dataset)
-    name, dataset_id = str(found.alias), str(found.id)
-    if not yes:
-        typer.confirm(f"Delete {name} ({dataset_id})?", abort=True, err=True)
-    workspace.delete(found)
-    write_record(
-        {"dataset": name, "datasetId": dataset_id, "deleted": True}, output, sentence=f"Deleted {name}"
-    )
 
 
 def verify(

@@ -8,9 +8,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from odf_core.engines.handle import SparkEngine
-from odf_core.engines.options import SparkOptions
-
 from odf_core.engines.merging import SparkMerges
+from odf_core.engines.options import SparkOptions
+from odf_core.engines.querying import SparkQueries
 
 
 @contextmanager
@@ -18,6 +18,12 @@ def merge_engine() -> Iterator[SparkMerges]:
     """The Spark engine, started when it is needed and left warm."""
     options = SparkOptions.from_environment()
     yield SparkMerges(SparkEngine(options), options.call_seconds)
+
+
+def query_engine() -> SparkQueries:
+    """The same engine for queries."""
+    options = SparkOptions.from_environment()
+    return SparkQueries(SparkEngine(options), options.call_seconds)
 
 
 @contextmanager

@@ -12,9 +12,11 @@ from app.cli.chain_commands import chain
 from app.cli.dataset_commands import register_dataset_commands
 from app.cli.format_commands import block, hashes
 from app.cli.ingest_commands import ingest
+from app.cli.maintenance_commands import register_maintenance_commands
 from app.cli.manifest_commands import add, new
 from app.cli.repo_commands import register_login_commands, repo
 from app.cli.serve_command import serve
+from app.cli.sql_command import sql
 from app.cli.tail_command import tail
 from app.cli.transfer_commands import pull, push
 from app.cli.worker_command import worker
@@ -63,8 +65,10 @@ def _options(
 register_dataset_commands(cli)
 cli.command()(new)
 cli.command()(add)
+register_maintenance_commands(cli)
 cli.command()(ingest)
 cli.command()(tail)
+cli.command()(sql)
 cli.command()(pull)
 cli.command()(push)
 register_login_commands(cli)

@@ -13,6 +13,7 @@ class RecordsOutput(StrEnum):
 
     TABLE = "table"
     JSON = "json"
+    YAML = "yaml"
     NDJSON = "ndjson"
     JSON_SOA = "json-soa"
     JSON_AOA = "json-aoa"
@@ -46,11 +47,13 @@ def write_table(table: Any, output: RecordsOutput, *, operation: str | None = No
     """Records on standard output; in a table the codes of the column `operation` are spelt out."""
     import sys
 
-    from app.cli.output import OutputFormat, write_records
+    from app.cli.output import OutputFormat, write_records, write_yaml
     from odf_core.data.records.encode import RecordsFormat, encode_records, json_text
 
     if output is RecordsOutput.CSV:
         sys.stdout.write(encode_records(table, RecordsFormat.CSV) + "\n")
+    elif output is RecordsOutput.YAML:
+        write_yaml(encode_records(table))
     elif output is RecordsOutput.TABLE:
         rows = [_shown(row, operation) for row in encode_records(table)]
         write_records(rows, OutputFormat.TABLE, columns=table.column_names)

@@ -42,7 +42,7 @@ def pull(
     token: Token = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Fetch a dataset or bring it up to date, from a repository or, where it has one, from its polling source.
+    """Fetch a dataset or bring it up to date, from a repository or from its own polling source.
 
     Every hash is checked; an interrupted pull is resumed.
     """

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import ClassVar
 from uuid import UUID, uuid4
 
 from croniter import croniter
@@ -16,16 +15,10 @@ from app.database import begin, connect
 from app.ingest.requests import PullRequest
 from app.jobs.service import add_job, find_waiting
 from app.jobs.tables import PullSchedule
-from odf_core.errors import InvalidInput
+from odf_core.ingest.errors import InvalidSchedule
 
 _AT_ONCE = 100
 _CRON_CHARS = 200
-
-
-class InvalidSchedule(InvalidInput):
-    """A schedule that is no cron expression of five fields."""
-
-    code: ClassVar[str] = "invalid_schedule"
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 import platformdirs
 
 from odf_core.engines.errors import EngineStartFailed
-from odf_core.engines.options import SparkOptions
+from odf_core.engines.options import RUNTIME_VARIABLE, SparkOptions
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _MOST_SOCKET_CHARS = 100
@@ -89,7 +89,7 @@ def engine_folders(options: SparkOptions) -> EngineFolders:
     name = "spark-" + options.digest(program_version())
     caches = platformdirs.user_cache_path("odf")
     work = options.work_dir or caches / "engine"
-    runtime = _short(options.runtime_dir or _system_runtime_dir(caches) / "odf", name)
+    runtime = _short(options.runtime_dir or _runtime_dir(caches), name)
     return EngineFolders(runtime / name, work / name, caches / "java")
 
 
@@ -101,9 +101,13 @@ def _short(folder: Path, name: str) -> Path:
     return Path(tempfile.gettempdir()) / f"odf-{os.geteuid()}-{told}"
 
 
-def _system_runtime_dir(otherwise: Path) -> Path:
-    named = os.environ.get("XDG_RUNTIME_DIR")
-    return Path(named) if named and Path(named).is_dir() else otherwise
+def _runtime_dir(otherwise: Path) -> Path:
+    """`ODF_RUNTIME_DIR`, else a folder in that of the user's session, else in the cache."""
+    named = os.environ.get(RUNTIME_VARIABLE)
+    if named:
+        return Path(named)
+    session = os.environ.get("XDG_RUNTIME_DIR")
+    return (Path(session) if session and Path(session).is_dir() else otherwise) / "odf"
 
 
 @cache

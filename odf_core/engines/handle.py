@@ -21,8 +21,9 @@ from odf_core.engines.wire import RUN, SLICES_SERVICE, channel_options, error_of
 
 Progress: TypeAlias = Callable[[str], None]
 
-_STARTS = 3
-"""How often one call may find that the engine ended (of idleness, say) before it took the call."""
+_REFUSED_SECONDS = 60
+"""How long engines may end (of idleness, say) before one takes a call."""
+_REFUSED_STEP_SECONDS = 0.05
 _STOP_SECONDS = 20.0
 
 
@@ -73,14 +74,17 @@ class SparkEngine:
                 f"The request has {len(content)} bytes; the engine reads {self._options.message_bytes}."
             )
         say = progress or (lambda text: None)
-        for _ in range(_STARTS):
+        refused_since: float | None = None
+        while refused_since is None or time.monotonic() - refused_since < _REFUSED_SECONDS:
             self._reach(ends, say)
             with _channel(self._folders, self._options.message_bytes) as channel:
                 answer = _Call(self._folders, ends, seconds, say).run(channel, content)
             if answer is not None:
                 return answer
+            refused_since = refused_since or time.monotonic()
+            time.sleep(_REFUSED_STEP_SECONDS)  # it is just ending: its lock outlives its socket
         raise EngineDied(
-            f"The engine ended {_STARTS} times before it took the call (log: {self._folders.log})."
+            f"The engine has not taken the call for {_REFUSED_SECONDS} s (log: {self._folders.log})."
         )
 
     def start(self, progress: Progress | None = None) -> None:
@@ -130,7 +134,8 @@ class _Call:
                 if answer is not None:
                     return answer
         except grpc.RpcError as error:
-            return self._broken(error)
+            self._broken(error)
+            return None
         finally:
             words.cancel()
         raise EngineFailed("The engine ended the call without a last word.")
@@ -161,7 +166,7 @@ class _Call:
             return
         if code is grpc.StatusCode.UNAVAILABLE:
             raise EngineDied(
-                f"The engine's process ended in the middle of the call; its log may say why: {self._folders.log}",
+                f"The engine's process ended in the middle of the call (log: {self._folders.log}).",
                 objects=[self._folders.log],
             ) from error
         if code is grpc.StatusCode.RESOURCE_EXHAUSTED:

@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from odf_core.errors import InvalidInput
 
 ENV_PREFIX = "ODF_SPARK__"
 RUNTIME_VARIABLE = "ODF_RUNTIME_DIR"
+MASTER_PATTERN = r"local(\[[^\]]+\])?|spark://.+"
 DEPLOYED_PORT = 2884
 """The port on which deployed coordinators look for an engine (data.md 4.3)."""
 
@@ -57,15 +59,16 @@ class SparkOptions:
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> "SparkOptions":
-        """Options from `ODF_SPARK__<NAME>`; `conf` is a JSON object. Raises `EngineOptionsInvalid`."""
+        """Options from `ODF_SPARK__<NAME>`; `conf` is a JSON object, `folders` a list.
+
+        Raises `EngineOptionsInvalid`.
+        """
         environ = os.environ if environ is None else environ
         values: dict[str, Any] = {}
         for field in dataclasses.fields(cls):
             text = environ.get(ENV_PREFIX + field.name.upper())
             if text is not None and field.name != "handler_modules":
                 values[field.name] = _parse(field.name, text)
-        if "runtime_dir" not in values and environ.get(RUNTIME_VARIABLE):
-            values["runtime_dir"] = Path(environ[RUNTIME_VARIABLE])
         return cls(**values)
 
     @property
@@ -109,16 +112,24 @@ def _parse(name: str, text: str) -> Any:
             case "java_home" | "runtime_dir" | "work_dir":
                 return Path(text)
             case "folders":
-                return tuple(Path(folder) for folder in text.split(os.pathsep) if folder)
+                return tuple(Path(folder) for folder in json.loads(text))
+            case "master":
+                return _matching(_MASTER, text)
             case "sandbox":
                 return _FLAGS[text.strip().lower()]
             case "conf":
                 return tuple(sorted((str(key), str(value)) for key, value in json.loads(text).items()))
-    except (ValueError, KeyError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise EngineOptionsInvalid(
             f"{ENV_PREFIX}{name.upper()} has a value that cannot be used: {text[:80]!r}.",
             objects=[ENV_PREFIX + name.upper()],
         ) from error
+    return text
+
+
+def _matching(pattern: re.Pattern[str], text: str) -> str:
+    if not pattern.fullmatch(text):
+        raise ValueError("of another form")
     return text
 
 
@@ -138,3 +149,4 @@ _FLAGS = {
     "no": False,
     "off": False,
 }
+_MASTER = re.compile(MASTER_PATTERN)

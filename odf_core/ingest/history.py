@@ -7,12 +7,12 @@ from odf_core.chain import Projection
 from odf_core.data import arrow_schema_to_odf, read_raw_arrow_schema
 from odf_core.identity import ObjectKind, ObjectRef
 from odf_core.ingest.merge_job import Names
-from odf_core.metadata import AddData, DataSchema, StoredBlock
+from odf_core.metadata import AddData, DataSchema, ExecuteTransform, StoredBlock
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The state of a root dataset at its head; `slices` in the order of their offsets."""
+    """The state of a dataset at its head; `slices` in the order of their offsets."""
 
     projection: Projection
     slices: tuple[ObjectRef, ...]
@@ -25,7 +25,7 @@ class History:
         for block in blocks:
             projection.feed(block)
             event = block.block.event
-            if isinstance(event, AddData) and event.new_data is not None:
+            if isinstance(event, AddData | ExecuteTransform) and event.new_data is not None:
                 data = event.new_data
                 slices.append(ObjectRef(ObjectKind.DATA_SLICE, data.physical_hash, data.size))
         return cls(projection, tuple(slices))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from odf_core.chain import BlockRefused, ChainState
+from odf_core.chain.snapshots import snapshot_chain
 from odf_core.identity import DatasetAlias, DatasetId
 from odf_core.metadata import (
     DatasetSnapshot,
@@ -15,7 +15,6 @@ from odf_core.metadata import (
     SetTransform,
     StoredBlock,
     Timestamp,
-    snapshot_blocks,
 )
 from odf_core.workspace.creation import PreparedBlocks, prepare_blocks
 from odf_core.workspace.dataset import LocalDataset
@@ -156,7 +155,7 @@ def _blocks(
     workspace: "Workspace",
     system_time: Timestamp,
 ) -> list[StoredBlock]:
-    """The blocks of a snapshot, held against the rules of chains."""
+    """The blocks of a plan; inputs are looked for in the same call first."""
 
     def resolve(ref: DatasetId | DatasetAlias) -> DatasetId | None:
         if isinstance(ref, DatasetAlias) and ref in plans:
@@ -164,20 +163,7 @@ def _blocks(
         found = workspace.find_dataset(ref)
         return found.id if found is not None else None
 
-    place, state = plan.placed.place, ChainState(remember_hashes=False)
-    with place.telling():
-        blocks = snapshot_blocks(plan.placed.snapshot, plan.id, system_time, resolve)
-    for number, block in enumerate(blocks):
-        try:
-            state.append(block)
-        except BlockRefused as error:
-            refused = InvalidSnapshot(
-                f"The snapshot cannot become a dataset: {error.message}",
-                objects=error.objects,
-                extras=error.extras,
-            )
-            raise place.told(refused, ("content", "metadata", number - 1)) from error
-    return blocks
+    return snapshot_chain(plan.placed, plan.id, system_time, resolve)
 
 
 def _write(workspace: "Workspace", plans: Sequence[_Plan]) -> None:

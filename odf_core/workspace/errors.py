@@ -81,3 +81,27 @@ class DatasetInUse(Conflict):
     """Other local datasets are computed from the dataset."""
 
     code: ClassVar[str] = "dataset_in_use"
+
+
+class OldHeadMismatch(Conflict):
+    """The head is not where the caller thought it was."""
+
+    code: ClassVar[str] = "old_head_mismatch"
+
+
+class NotAnAncestor(NotFound):
+    """The chain of the dataset has no such block."""
+
+    code: ClassVar[str] = "not_an_ancestor"
+
+
+class NotOfThisKind(InvalidInput):
+    """A verb for root datasets on a derivative one."""
+
+    code: ClassVar[str] = "not_of_this_kind"
+
+
+class PulledDataset(Conflict):
+    """The dataset follows another one, so its own history is not written here."""
+
+    code: ClassVar[str] = "pulled_dataset"

@@ -6,7 +6,7 @@ from typing import Protocol
 from odf_core.chain import Projection
 from odf_core.identity import DatasetId
 from odf_core.transfer.client.folder import DatasetFolder
-from odf_core.transfer.client.keyblocks import resume_chain
+from odf_core.transfer.client.keyblocks import key_blocks
 from odf_core.workspace.dataset import LocalDataset
 
 
@@ -21,11 +21,7 @@ def current_state(folder: DatasetFolder) -> Projection:
 
     Raises what reading the chain raises.
     """
-    head = folder.head()
-    if head is None:
-        return Projection()
-    _, keys = resume_chain(folder, head)
-    return Projection.of(folder.read_block(item) for item in keys.hashes())
+    return Projection.of(key_blocks(folder)) if folder.head() is not None else Projection()
 
 
 def input_ids(dataset: LocalDataset) -> frozenset[DatasetId]:

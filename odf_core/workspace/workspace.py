@@ -119,6 +119,18 @@ class Workspace:
         with dataset.lock():
             append_blocks(dataset.folder, blocks, objects)
 
+    def rename(self, dataset: LocalDataset, alias: DatasetAlias) -> None:
+        """Call a dataset by another name; its id and its chain stay. Raises `LocalDatasetExists`."""
+        with dataset.lock():
+            same_name = self.find_dataset(alias)
+            if same_name is not None and same_name.id != dataset.id:
+                raise LocalDatasetExists(
+                    f"Another dataset is called {alias} already ({same_name.id}); choose another name.",
+                    objects=[same_name.id],
+                    extras={"alias": str(alias)},
+                )
+            dataset.alias = alias
+
     def delete(self, dataset: LocalDataset) -> None:
         """Remove a dataset from the workspace, its head first."""
         with dataset.lock():

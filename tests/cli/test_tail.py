@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.builders.dataset_builder import root_dataset
 from tests.cli.conftest import Odf
@@ -32,6 +33,7 @@ def test_the_last_records_in_every_form(odf: Odf, foo: str) -> None:
     assert [json.loads(line) for line in ran.text.splitlines()] == rows
     assert odf("tail", foo, "-n", "2", "-o", "json-aoa").json == [list(row.values()) for row in rows]
     assert odf("tail", foo, "-n", "2", "-o", "json-soa").json["offset"] == [13, 14]
+    assert yaml.safe_load(odf("tail", foo, "-n", "2", "-o", "yaml").text) == rows
     header, *lines = odf("tail", foo, "-o", "csv").text.splitlines()
     assert header == "offset,op,system_time,event_time,city,population"
     assert [line.split(",")[0] for line in lines] == [str(number) for number in range(5, 15)]

@@ -23,6 +23,7 @@ LOCAL = {
     "invalid_slice_input": "of a writer of slices",
     "unsupported_record_type": "of output for people and programs",
     "records_too_large": "of output for people and programs",
+    "changelog_column_missing": "of a projection of records",
     "invalid_object_key": "of a misconfigured or wrong program",
     "invalid_object_range": "of an HTTP request",
     "invalid_store_url": "of settings",

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from pyspark.sql import SparkSession
-from pyspark.sql.types import StructType
 
 from odf_core.engines.errors import InvalidEngineRequest
 from odf_core.engines.spark.gates import check_query
@@ -19,7 +18,7 @@ def _check_query(
     if not isinstance(sql, str) or not isinstance(inputs, dict):
         raise InvalidEngineRequest("A check of a query needs `sql` and `inputs`.")
     for name, ddl in inputs.items():
-        session.createDataFrame([], StructType.fromDDL(ddl)).createOrReplaceTempView(name)
+        session.createDataFrame([], schema=str(ddl)).createOrReplaceTempView(str(name))
     check_query(session, sql, set(inputs))
     return {}
 

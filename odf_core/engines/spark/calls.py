@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 
@@ -16,15 +17,15 @@ from odf_core.engines.errors import EngineBusy, EngineStartFailed
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call: its name (a job tag in Spark), its session, its folder."""
+    """One call: its name (a group of jobs in Spark), its session, its folder."""
 
     name: str
     session: SparkSession
     workdir: Path
 
     def cancel(self) -> None:
-        """Ends what Spark does for this call; the call then fails where it is."""
-        self.session.sparkContext.cancelJobsWithTag(self.name)
+        """Ends what Spark does for this call at this moment; the call then fails where it is."""
+        self.session.sparkContext.cancelJobGroup(self.name)
 
 
 class Calls:
@@ -60,7 +61,7 @@ class Calls:
             return 0.0 if self._active else time.monotonic() - self._idle_since
 
     def close_if_idle(self, seconds: float) -> bool:
-        """Takes no more calls if there was none for so long, in one step with looking whether there is one."""
+        """Takes no more calls if there was none for so long, in one step with looking for one."""
         with self._changed:
             if self._active or time.monotonic() - self._idle_since < seconds:
                 return False
@@ -104,9 +105,10 @@ class Calls:
         name = f"odf-{uuid.uuid4().hex[:12]}"
         call = Call(name, root.newSession(), self._scratch / name)
         call.workdir.mkdir(mode=0o700)
-        root.sparkContext.addJobTag(name)
+        root.sparkContext.setJobGroup(name, "a call", interruptOnCancel=True)
+        jvm: Any = root._jvm
+        jvm.SparkSession.setActiveSession(call.session._jsparkSession)
         try:
             yield call
         finally:
-            root.sparkContext.removeJobTag(name)
             shutil.rmtree(call.workdir, ignore_errors=True)

@@ -26,6 +26,7 @@ from odf_core.engines.spark.bounded_log import bound_log
 from odf_core.engines.spark.calls import Calls
 from odf_core.engines.spark.classpath import engine_jars
 from odf_core.engines.spark.engine_service import EngineService
+from odf_core.engines.spark.gates.check import prepare
 from odf_core.engines.spark.handlers import load
 from odf_core.engines.spark.launch import Jvm, JvmSpec
 from odf_core.engines.spark.runner import Runner
@@ -59,6 +60,7 @@ class Engine:
             "fence": fence.to_json(),
         }
         self._calls = Calls(options.calls, folders.scratch)
+        self._runner = Runner(self._calls, options.calls)
         self._stop = threading.Event()
 
     def run(self, report: Callable[[], None]) -> int:
@@ -79,11 +81,10 @@ class Engine:
     def _listen(self) -> grpc.Server:
         threads = ThreadPoolExecutor(self._options.calls + 4, thread_name_prefix="grpc")
         server = grpc.server(threads, options=channel_options(self._options.message_bytes))
-        runner = Runner(self._calls, self._options.calls)
         server.add_generic_rpc_handlers(
             (
-                SlicesService(self._calls, runner, self._info).handler(),
-                EngineService(self._calls, runner).handler(),
+                SlicesService(self._calls, self._runner, self._info).handler(),
+                EngineService(self._calls, self._runner).handler(),
             )
         )
         self._folders.socket.unlink(missing_ok=True)
@@ -98,6 +99,7 @@ class Engine:
             jvm.hand_to_pyspark(self._options.start_seconds)
             session = build_session(self._options, self._folders.scratch)
             load(self._options.handler_modules)
+            prepare(session)
         except EngineStartFailed as error:
             _log.error("%s", error.message)
             self._calls.fail(error.message)
@@ -116,6 +118,7 @@ class Engine:
 
     def _upkeep(self, session: Any) -> None:
         bound_log(sys.stderr.fileno())
+        self._runner.end_abandoned()
         if self._archive.wanted and self._calls.answered and self._calls.idle_for() > _QUIET_SECONDS:
             self._archive.make(session, self._folders.scratch)
 

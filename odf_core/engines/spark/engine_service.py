@@ -1,4 +1,4 @@
-"""The service of deployed coordinators: `engine.Engine`, FlatBuffers within a Protobuf field (data.md 4.3)."""
+"""The service of deployed coordinators, `engine.Engine`: FlatBuffers in a Protobuf field (data.md 4.3)."""
 
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -17,9 +17,10 @@ class JavaHelper:
 
     def __init__(self, session: SparkSession, source: str, name: str) -> None:
         self._gateway: Any = session.sparkContext._gateway
-        self._jvm: Any = session.sparkContext._jvm
-        compiler = self._jvm.org.codehaus.janino.SimpleCompiler()
-        compiler.setParentClassLoader(self._jvm.java.lang.Thread.currentThread().getContextClassLoader())
+        jvm: Any = session._jvm
+        self._jvm = jvm
+        compiler: Any = jvm.org.codehaus.janino.SimpleCompiler()
+        compiler.setParentClassLoader(jvm.java.lang.Thread.currentThread().getContextClassLoader())
         compiler.cook((_HERE / source).read_text(encoding="utf-8"))
         loaded = compiler.getClassLoader().loadClass(name)
         self._methods = {method.getName(): method for method in loaded.getDeclaredMethods()}

@@ -25,6 +25,7 @@ class Runner:
     def __init__(self, calls: Calls, most: int) -> None:
         self._calls = calls
         self._threads = ThreadPoolExecutor(most, thread_name_prefix="call")
+        self._running: set[_Running] = set()
 
     def run(
         self, kind: object, request: Told, when_gone: Callable[[Callable[[], None]], object]
@@ -34,10 +35,21 @@ class Runner:
         `when_gone` is given what to do should the caller go away before the end.
         """
         running = _Running(self._calls)
+        self._running.add(running)
         if when_gone(running.abandon) is False:  # it has gone already
             running.abandon()
         self._threads.submit(running.work, kind, request)
         return running.told()
+
+    def end_abandoned(self) -> None:
+        """Ends what Spark does for callers that have gone; asked for again and again.
+
+        Once is not enough: a call may be between two jobs. Spark's own way to refuse later jobs of a group
+        leaves adaptive queries waiting for a stage that never runs.
+        """
+        self._running -= {running for running in self._running.copy() if running.over}
+        for running in self._running.copy():
+            running.end_if_abandoned()
 
 
 class _Running:
@@ -83,6 +95,17 @@ class _Running:
             call = None if self._over else self._call
         if call is not None:
             _log.warning("The caller of %s is gone; its jobs are ended.", call.name)
+
+    @property
+    def over(self) -> bool:
+        """Whether the last word has been said."""
+        return self._over
+
+    def end_if_abandoned(self) -> None:
+        """Ends what Spark does now, if nobody waits for it."""
+        with self._lock:
+            call = self._call if self._abandoned and not self._over else None
+        if call is not None:
             call.cancel()
 
     def told(self) -> Iterator[Told]:

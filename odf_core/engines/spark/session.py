@@ -23,7 +23,7 @@ RESULT_CONF = {
     "spark.sql.variable.substitute": "false",
     "spark.sql.runSQLOnFiles": "false",
     "spark.sql.caseSensitive": "false",
-    "spark.sql.legacy.timeParserPolicy": "EXCEPTION",
+    "spark.sql.legacy.timeParserPolicy": "CORRECTED",
 }
 """Settings that decide about values."""
 

@@ -3,16 +3,21 @@
 from urllib.parse import urlsplit
 
 from odf_core.ingest.errors import FetchStepUnsupported, InvalidFetchStep
+from odf_core.ingest.fetch.container import fetch_container
 from odf_core.ingest.fetch.files_glob import fetch_glob
 from odf_core.ingest.fetch.ftp import fetch_ftp
 from odf_core.ingest.fetch.http import fetch_http
 from odf_core.ingest.fetch.local import fetch_file
+from odf_core.ingest.fetch.mqtt import fetch_mqtt
 from odf_core.ingest.fetch.templates import expand
 from odf_core.ingest.fetch.values import FetchContext, Fetched, UpToDate
 from odf_core.metadata.events import SourceState
 from odf_core.metadata.sources import (
     FetchStep,
+    FetchStepContainer,
+    FetchStepEthereumLogs,
     FetchStepFilesGlob,
+    FetchStepMqtt,
     FetchStepUrl,
     SourceCachingForever,
 )
@@ -41,7 +46,11 @@ def _fetch(step: FetchStep, state: SourceState | None, context: FetchContext) ->
             return _fetch_url(step, state, context)
         case FetchStepFilesGlob():
             return fetch_glob(step, state, context)
-        case _:
+        case FetchStepContainer():
+            return fetch_container(step, state, context)
+        case FetchStepMqtt():
+            return fetch_mqtt(step, context)
+        case FetchStepEthereumLogs():
             raise FetchStepUnsupported(
                 "Logs of Ethereum chains are not fetched by this program; fetch them with another tool and "
                 "push the result."

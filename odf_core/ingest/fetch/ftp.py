@@ -25,6 +25,8 @@ from odf_core.metadata.timestamp import Timestamp
 
 _FOREIGN = (OSError, EOFError, ValueError, ftplib.Error)
 
+_MOST_LINES = 1000  # of one answer: greetings may be long
+
 
 class _Client(ftplib.FTP):
     """A client whose control and data connections the deadline can end.
@@ -36,15 +38,26 @@ class _Client(ftplib.FTP):
     def __init__(self, deadline: Deadline, timeout: float) -> None:
         super().__init__(timeout=timeout)
         self._deadline = deadline
+        self._lines = 0
 
     def ntransfercmd(self, cmd: str, rest: int | str | None = None) -> tuple[socket.socket, int | None]:
         data, size = super().ntransfercmd(cmd, rest)
         self._deadline.guard(data)
         return data, size
 
-    def voidresp(self) -> str:
+    def __exit__(self, *_error: object) -> None:
+        self.close()  # without a QUIT, whose answer a bad server keeps back
+
+    def getresp(self) -> str:
         self._deadline.guard(self.sock)
-        return super().voidresp()
+        self._lines = 0
+        return super().getresp()
+
+    def getline(self) -> str:
+        self._lines += 1
+        if self._lines > _MOST_LINES:
+            raise ftplib.error_proto(f"an answer of more than {_MOST_LINES} lines")  # noqa: S321
+        return super().getline()
 
 
 def fetch_ftp(step: FetchStepUrl, url: SplitResult, context: FetchContext) -> Fetched:

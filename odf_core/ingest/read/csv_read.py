@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from odf_core.ingest.read.ahead import one_ahead
 from odf_core.ingest.read.columns import require_unique
 from odf_core.ingest.read.convert import convert_texts
 from odf_core.ingest.read.csv_infer import infer_column
@@ -47,7 +48,7 @@ def read_csv(
 
 def _records(source: CsvSource) -> Iterator[Any]:
     """The batches without the header."""
-    batches = source.batches()
+    batches = one_ahead(source.batches())
     if source.options.header:
         for batch in islice(batches, 1):
             if len(batch) > 1:

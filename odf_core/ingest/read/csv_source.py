@@ -1,7 +1,7 @@
 """CSV as a stream of batches of strings."""
 
 import io
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -45,7 +45,7 @@ class CsvSource:
         """Whether there is no record at all, not even a header."""
         return not self.first
 
-    def batches(self) -> Iterator[Any]:
+    def batches(self) -> Generator[Any, None, None]:
         """Record batches of string columns f0, f1, ..., the header among the rows; nulls are made.
 
         Raises `MalformedInput`, `WrongInputEncoding`.
@@ -68,8 +68,8 @@ class CsvSource:
         with self._open() as (_, stream), self._faults(rows):
             try:
                 reader = self._reader(stream, rows, width=0)
-            except pa.ArrowInvalid as error:
-                if "Empty CSV" in str(error):
+            except pa.ArrowInvalid:
+                if not stream.tail.strip(b"\r\n") and not stream.read(1):
                     return []
                 raise
             width = len(reader.schema)
@@ -133,11 +133,11 @@ class CsvSource:
                 f"{self.options.separator!r}.",
                 row=number,
             )
-        if "straddl" in text:
+        if "straddl" in text or "Empty CSV" in text:
             return MalformedInput.at(
                 self.name,
-                f"a record does not end within {self.bounds.block_bytes} bytes; a quote that is opened may "
-                "never be closed.",
+                f"a record does not end within {self.bounds.block_bytes} bytes, or not before the file does; "
+                "a quote that is opened may never be closed.",
             )
         return MalformedInput.at(self.name, f"it is no CSV that can be read: {text.splitlines()[0]}")
 
@@ -148,13 +148,13 @@ class CsvSource:
         value = last.column(last.num_columns - 1)[-1].as_py() or ""
         quote = self.options.quote
         opened = (quote + value.replace(quote, quote * 2)).encode()
+        closed = tuple(opened + quote.encode() + end for end in (b"", b"\n", b"\r\n", b"\r"))
         before = tail[: -len(opened)][-1:]
-        starts_field = not before or before.decode("latin-1") in (self.options.separator, "\n", "\r")
-        if tail.endswith(opened) and starts_field and len(opened) < _TAIL:
+        starts_field = before in (b"", b"\n", b"\r", self.options.separator.encode())
+        if tail.endswith(opened) and starts_field and not tail.endswith(closed):
             raise MalformedInput.at(
                 self.name,
                 "it ends within a quoted value; the file is cut off, or a quote is missing.",
-                column=None,
             )
 
 
@@ -170,7 +170,10 @@ class _Rows:
 
 
 class _Tailed(io.RawIOBase):
-    """A stream that remembers the last bytes that were read from it."""
+    """A stream that gives as many bytes as are asked for while there are any, and remembers the last.
+
+    The parser makes a block of each answer, and a block without a whole record is none to it.
+    """
 
     def __init__(self, stream: io.RawIOBase) -> None:
         self._stream = stream
@@ -180,6 +183,11 @@ class _Tailed(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        data = self._stream.read(size) or b""
+        pieces = [self._stream.read(size) or b""]
+        left = size - len(pieces[0])
+        while left > 0 and pieces[-1]:
+            pieces.append(self._stream.read(left) or b"")
+            left -= len(pieces[-1])
+        data = b"".join(pieces)
         self.tail = data[-_TAIL:] if len(data) >= _TAIL else (self.tail + data)[-_TAIL:]
         return data

@@ -57,7 +57,9 @@ def _scalars(values: Sequence[Any], data_type: Any, formats: Formats, place: Pla
     made = _at_once(values, kinds, data_type)
     if made is not None:
         return made
-    texts = [_text(value, data_type, place, index) for index, value in enumerate(values)]
+    texts = values
+    if kinds - {str}:
+        texts = [_text(value, data_type, place, index) for index, value in enumerate(values)]
     return convert_texts(pa.array(texts, pa.string()), data_type, formats, place)
 
 

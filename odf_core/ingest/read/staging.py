@@ -49,11 +49,12 @@ class StagingWriter:
     def write(self, batch: Any) -> None:
         """Takes a batch of the physical schema; raises what an earlier file could not be written for."""
         for piece in self._pieces(batch):
-            self._held.append(piece)
-            self._held_bytes += piece.nbytes
-            self.num_records += len(piece)
-            if self._held_bytes >= self._split_bytes:
+            size = piece.nbytes
+            if self._held_bytes + size > self._split_bytes:
                 self._cut()
+            self._held.append(piece)
+            self._held_bytes += size
+            self.num_records += len(piece)
 
     def finish(self, *, has_read_schema: bool) -> StagedInput:
         """The staged records; call it once, at the end."""
@@ -62,8 +63,8 @@ class StagingWriter:
         return StagedInput(tuple(self._files), self.schema, self.num_records, has_read_schema)
 
     def _pieces(self, batch: Any) -> Iterable[Any]:
-        """The batch, or parts of it where it is much larger than a split."""
-        parts = min(len(batch), max(1, batch.nbytes // self._split_bytes))
+        """The batch, or parts of it where it is larger than a split."""
+        parts = min(len(batch), -(-batch.nbytes // self._split_bytes))
         if parts <= 1:
             return [batch] if len(batch) else []
         rows = -(-len(batch) // parts)

@@ -50,5 +50,5 @@ def place_of_exception(error: PySparkException, sql: str | None) -> Place | None
         return Place(line, column + 1, -1, "") if sql is None else None
     rest = lines[line - 1][column:]
     offset = sum(len(text) + 1 for text in lines[: line - 1]) + column
-    fragment = re.match(r"\w+|\S|", rest)
-    return Place(line, column + 1, offset, fragment[0] if fragment else "")
+    word = re.match(r"\w+|\S", rest)
+    return Place(line, column + 1, offset, word[0] if word else "")

@@ -33,10 +33,26 @@ def tables_of(session: SparkSession, sql: str) -> list[TablePlace]:
 
     Raises what the parser raises.
     """
-    plan = session._jsparkSession.sessionState().sqlParser().parsePlan(sql)  # type: ignore[attr-defined]
+    plan = session._jsparkSession.sessionState().sqlParser().parsePlan(sql)
     own: set[str] = set()
-    found = list(_walk(plan, own, under_alias=False))
+    found = [_without_alias(item, sql) for item in _walk(plan, own, under_alias=False)]
     return [item for item in found if item.fold or item.name.lower() not in own]
+
+
+def _without_alias(place: TablePlace, sql: str) -> TablePlace:
+    """A call's place, as the parser tells it, takes its alias in: it ends with its parenthesis."""
+    if not place.fold:
+        return place
+    quote = ""
+    for position in range(place.start, place.stop + 1):
+        letter = sql[position]
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "'\"`":
+            quote = letter
+        elif letter == ")":
+            return msgspec.structs.replace(place, stop=position)
+    return place
 
 
 def _walk(plan: Any, own: set[str], *, under_alias: bool) -> Iterator[TablePlace]:

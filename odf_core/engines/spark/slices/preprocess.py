@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
+from odf_core.engines.spark.gates import check_query
 from odf_core.errors import InvalidInput
 from odf_core.ingest.merge_job import QueryStep
 
@@ -26,17 +27,19 @@ def preprocessed(
     table with the declared columns, and that tells which results cannot be null. Raises
     `InvalidPreprocess`, `QueryRefused`, `QueryInvalid`.
     """
-    result = _run(session, frame, steps)
+    result = _run(session, frame, steps, checked=True)
     twin = session.newSession()
-    schema = _run(twin, twin.createDataFrame([], declared), steps).schema
+    schema = _run(twin, twin.createDataFrame([], declared), steps, checked=False).schema
     return result, schema
 
 
-def _run(session: SparkSession, frame: DataFrame, steps: Sequence[QueryStep]) -> DataFrame:
+def _run(session: SparkSession, frame: DataFrame, steps: Sequence[QueryStep], *, checked: bool) -> DataFrame:
     frame.createOrReplaceTempView(INPUT)
     known = {INPUT}
     result: DataFrame | None = None
     for step in steps:
+        if checked:
+            check_query(session, step.query, known)
         made = session.sql(step.query)
         if step.alias is not None:
             made.createOrReplaceTempView(step.alias)
