@@ -51,7 +51,7 @@ STATUS_BY_CODE: Mapping[str, int] = {
     "stored_object_changed": 500,
     "token_refused": 401,
     "unauthenticated": 401,
-    "unsupported_media_type": 415,
+    "unsupported_input_media_type": 415,
 }
 """Leaves whose status is not that of their family."""
 

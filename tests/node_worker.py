@@ -29,7 +29,7 @@ def worker_settings(database_url: str, bucket: S3Bucket, folder: Path, **groups:
             "max_attempts": 1000,
         },
         "spark": {
-            "runtime_dir": engine["ODF_RUNTIME_DIR"],
+            "runtime_dir": engine["ODF_SPARK__RUNTIME_DIR"],
             "work_dir": engine["ODF_SPARK__WORK_DIR"],
             "idle_seconds": float(engine["ODF_SPARK__IDLE_SECONDS"]),
         },
