@@ -22,6 +22,7 @@ from app.openapi import describe
 from app.ops import health
 from app.ops.requests import HEADER as REQUEST_ID_HEADER
 from app.ops.requests import RequestMiddleware
+from app.query import dataset_routes
 from app.settings import Settings
 from app.transfer import routes as transfer
 from app.transfer.runtime import TransferRuntime
@@ -49,7 +50,7 @@ def create_app(settings: Settings, *, open_bucket: OpenBucket = open_s3_bucket) 
     # Fixed first segments win over the names of accounts and datasets.
     for router in (health.router, accounts.router, jobs.router, info_routes.router, creation_routes.router):
         app.include_router(router)
-    for router in (datasets.router, ingest.router, transfer.router):
+    for router in (datasets.router, ingest.router, dataset_routes.router, transfer.router):
         app.include_router(router, prefix=dataset_prefix_of(settings))
     app.add_api_websocket_route("/{path:path}", _no_such_socket)
     describe(app)
