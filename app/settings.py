@@ -274,6 +274,24 @@ class IngestSettings(_Group):
         return value
 
 
+class QuerySettings(_Group):
+    """SQL over the datasets of the node."""
+
+    seconds: float = Field(300, gt=0, description="Longest query; the engine is ended after it.")
+    max_records: int = Field(
+        100_000, ge=1, description="Most records of one answer, of `/query` and of `tail`."
+    )
+    max_bytes: int = Field(
+        10 * GiB, ge=1, description="Most bytes of data files that one query may have to read."
+    )
+    parallelism: int = Field(2, ge=1, description="Queries at one time; others wait their turn.")
+    signing_key: SecretStr | None = Field(
+        None,
+        description="Ed25519 key (64 hex digits) that signs answers with `include=proof`; default: one that "
+        "the node makes and keeps in its database.",
+    )
+
+
 class LogSettings(_Group):
     """What the node says about itself, on standard error."""
 
@@ -371,6 +389,7 @@ class Settings(BaseSettings):
     blocks: BlocksSettings = BlocksSettings()
     jobs: JobsSettings = JobsSettings()
     ingest: IngestSettings = IngestSettings()
+    query: QuerySettings = QuerySettings()
     limits: LimitSettings = LimitSettings()
     log: LogSettings = LogSettings()
     embedded: EmbeddedSettings = EmbeddedSettings()

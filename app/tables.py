@@ -6,9 +6,10 @@ from app.accounts import tables as accounts
 from app.database import Base
 from app.datasets import tables as datasets
 from app.jobs import tables as jobs
+from app.query import tables as query
 from app.transfer import tables as transfer
 
-DOMAINS = (accounts, datasets, jobs, transfer)
+DOMAINS = (accounts, datasets, jobs, query, transfer)
 
 metadata: MetaData = Base.metadata
 """What the database should look like."""

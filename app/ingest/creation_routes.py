@@ -6,10 +6,10 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from app.accounts.routes import REFUSALS, CurrentCaller
+from app.bodies import read_body
 from app.datasets.info_routes import Owner
 from app.http import Node
 from app.ingest.creation import create_from_snapshot
-from app.ingest.receiving import read_manifest
 from app.routing import refusal
 from odf_core.metadata import Timestamp
 from odf_core.transfer.model import Visibility
@@ -60,7 +60,7 @@ async def create_dataset(
     """A `DatasetSnapshot` in YAML or JSON becomes a dataset of the caller, whole or not at all."""
     caller.require_valid_token()
     caller.require_account()
-    text = await read_manifest(node, request)
+    text = await read_body(request, node.settings.bounds.manifest_bytes)
     made = await create_from_snapshot(node, caller, text, visibility or Visibility.PRIVATE, Timestamp.now())
     dataset = made.dataset
     return CreatedDataset(

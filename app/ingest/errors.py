@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from odf_core.errors import InvalidInput, LimitExceeded, NotFound
+from odf_core.errors import LimitExceeded, NotFound
 
 
 class ScheduleNotFound(NotFound):
@@ -15,9 +15,3 @@ class IngestTooLarge(LimitExceeded):
     """The body of an ingest has more bytes than `ingest.max_bytes`."""
 
     code: ClassVar[str] = "ingest_too_large"
-
-
-class BodyIncomplete(InvalidInput):
-    """The body of a request ended before its length."""
-
-    code: ClassVar[str] = "body_incomplete"

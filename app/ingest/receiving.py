@@ -8,17 +8,18 @@ import anyio.to_thread
 from fastapi import Request
 from starlette.requests import ClientDisconnect
 
+from app.bodies import BodyIncomplete
 from app.context import NodeContext
 from app.database import connect
 from app.datasets.model import DatasetInfo
-from app.ingest.errors import BodyIncomplete, IngestTooLarge
+from app.ingest.errors import IngestTooLarge
 from app.ingest.requests import input_key
 from app.jobs.errors import IdempotencyKeyInvalid
 from app.transfer.chain_index import Head, read_key_blocks
 from odf_core.chain import Projection
 from odf_core.ingest.read.media_types import read_step_for
 from odf_core.ingest.sources import push_source
-from odf_core.metadata import ManifestTooLarge, read_block
+from odf_core.metadata import read_block
 from odf_core.storage import ensure_staging
 
 _KEY_CHARS = 200
@@ -68,20 +69,6 @@ async def receive(node: NodeContext, request: Request, job_id: UUID) -> None:
             node.store.write(input_key(job_id), body, size=size)
 
         await anyio.to_thread.run_sync(stage)
-
-
-async def read_manifest(node: NodeContext, request: Request) -> bytes:
-    """The body as a manifest's text. Raises `ManifestTooLarge`, `BodyIncomplete`."""
-    most, pieces, size = node.settings.bounds.manifest_bytes, [], 0
-    try:
-        async for piece in request.stream():
-            size += len(piece)
-            if size > most:
-                raise ManifestTooLarge(f"The manifest exceeds the limit of {most} bytes.")
-            pieces.append(piece)
-    except ClientDisconnect as error:
-        raise BodyIncomplete(f"The body broke off after {size} bytes.") from error
-    return b"".join(pieces)
 
 
 async def _spool(request: Request, body: BinaryIO, most: int) -> int:

@@ -3,11 +3,12 @@
 from typing import Annotated, Any
 from uuid import uuid4
 
-from fastapi import APIRouter, Body, Header, Query, Request, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import BaseModel, Field
 
 from app.accounts.model import Caller
 from app.accounts.routes import REFUSALS, CurrentCaller
+from app.bodies import body_of, read_model
 from app.context import NodeContext
 from app.database import begin, connect
 from app.datasets.addressing import Address
@@ -137,12 +138,16 @@ class ScheduleInfo(ScheduleBody):
     next_at: str = Field(alias="nextAt", description="When the source is asked next, RFC 3339.")
 
 
-@router.put("/schedule", summary="Poll a dataset by the clock", responses=_REFUSALS)
-async def put_schedule(
-    node: Node, caller: CurrentCaller, address: Address, body: Annotated[ScheduleBody, Body()]
-) -> ScheduleInfo:
+@router.put(
+    "/schedule",
+    summary="Poll a dataset by the clock",
+    responses=_REFUSALS,
+    openapi_extra=body_of(ScheduleBody),
+)
+async def put_schedule(request: Request, node: Node, caller: CurrentCaller, address: Address) -> ScheduleInfo:
     """From now on the polling source is asked at each turn of the cron expression."""
     dataset = await _writable(node, caller, address)
+    body = await read_model(request, ScheduleBody, node.settings.bounds.http_body_bytes)
     made = await set_schedule(node, dataset.pk, caller.require_account().id, body.cron)
     return ScheduleInfo(cron=made.cron, nextAt=made.next_at.isoformat())
 

@@ -44,6 +44,7 @@ class JobStatus(BaseModel):
     id: UUID
     kind: str
     state: JobState
+    attempts: int = Field(description="How often a worker has begun it; more than once where one died.")
     address: str = Field(description="Where to ask for the job again.")
     created_at: datetime = Field(alias="createdAt")
     started_at: datetime | None = Field(None, alias="startedAt")
@@ -58,6 +59,7 @@ def status_of_job(job: JobInfo) -> JobStatus:
         id=job.id,
         kind=job.kind,
         state=job.state,
+        attempts=job.attempts,
         address=f"/jobs/{job.id}",
         createdAt=job.created_at,
         startedAt=job.started_at,

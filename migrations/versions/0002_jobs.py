@@ -1,4 +1,4 @@
-"""Jobs and schedules, and the queue's own tables in a schema `jobs` of their own."""
+"""Jobs and schedules, keys that the node makes for itself, and the queue's own tables in a schema `jobs` of their own."""
 
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -69,6 +69,13 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("dataset_pk", name=op.f("pk_pull_schedule")),
     )
     op.create_index(op.f("ix_pull_schedule_next_at"), "pull_schedule", ["next_at"], unique=False)
+    op.create_table(
+        "node_key",
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("seed", sa.LargeBinary(), nullable=False),
+        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
+        sa.PrimaryKeyConstraint("name", name=op.f("pk_node_key")),
+    )
     _make_queue()
 
 
@@ -91,6 +98,7 @@ def _make_queue() -> None:
 
 def downgrade() -> None:
     op.execute("DROP SCHEMA jobs CASCADE")
+    op.drop_table("node_key")
     op.drop_index(op.f("ix_pull_schedule_next_at"), table_name="pull_schedule")
     op.drop_table("pull_schedule")
     op.drop_index("ix_job_finished_at", table_name="job")

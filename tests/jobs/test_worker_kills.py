@@ -33,13 +33,15 @@ def test_each_input_is_there_once_whenever_workers_are_killed(
         worker.start()
         try:
             jobs = [_pushed(target, number) for number in range(KILLS + 1)]
-            left = list(jobs)
+            left, seen = list(jobs), dict.fromkeys(jobs, 0)
             for _ in range(KILLS):
-                _wait_until_one_runs(target, left)
+                _wait_until_one_is_begun(target, left, seen)
                 time.sleep(dice.uniform(0, 1.0))  # what is hit does not matter, only that it varies
                 worker.kill()
                 worker.start()
             results = [_finished(target, job) for job in jobs]
+            repeated = [item["attempts"] for item in results if item["attempts"] > 1]
+            print(f"{KILLS} kills; {len(repeated)} jobs were begun again, {sum(repeated)} times in all")
         finally:
             worker.kill()
         assert [item["state"] for item in results] == ["done"] * len(jobs), worker.tell()
@@ -66,15 +68,19 @@ def _job(target: IngestNode, job: str) -> dict[str, Any]:
     return found
 
 
-def _wait_until_one_runs(target: IngestNode, left: list[str]) -> None:
-    """Jobs run in the order in which they came; those that are over leave the list."""
+def _wait_until_one_is_begun(target: IngestNode, left: list[str], seen: dict[str, int]) -> None:
+    """Until the worker that runs now has taken up a job; `seen` are the attempts of those before it.
+
+    Jobs run in the order in which they came; those that are over leave the list.
+    """
     deadline = time.monotonic() + SECONDS_FOR_ONE
     while left and time.monotonic() < deadline:
         found = _job(target, left[0])
-        if found["state"] == "running":
-            return
         if "finishedAt" in found:
             left.pop(0)
+        elif found["attempts"] > seen[left[0]]:
+            seen[left[0]] = found["attempts"]
+            return
         else:
             time.sleep(0.02)
     if left:
