@@ -44,11 +44,15 @@ STATUS_BY_FAMILY: Mapping[str, int] = {
 STATUS_BY_CODE: Mapping[str, int] = {
     "anonymous_restricted": 401,
     "method_not_allowed": 405,
+    "no_polling_source": 400,  # the dataset is there, the request is not for it
+    "proof_unsupported": 501,
+    "push_source_not_found": 400,
     "range_not_satisfiable": 416,
     "store_access_denied": 503,  # the node's own credentials, no fault of the caller
     "stored_object_changed": 500,
     "token_refused": 401,
     "unauthenticated": 401,
+    "unsupported_input_media_type": 415,
 }
 """Leaves whose status is not that of their family."""
 

@@ -15,10 +15,15 @@ from app.accounts.service import ensure_account
 from app.datasets import info_routes
 from app.datasets import routes as datasets
 from app.datasets.addressing import dataset_prefix_of
+from app.ingest import creation_routes
+from app.ingest import routes as ingest
+from app.jobs import routes as jobs
 from app.openapi import describe
 from app.ops import health
 from app.ops.requests import HEADER as REQUEST_ID_HEADER
 from app.ops.requests import RequestMiddleware
+from app.query import dataset_routes
+from app.query import routes as query
 from app.settings import Settings
 from app.transfer import routes as transfer
 from app.transfer.runtime import TransferRuntime
@@ -44,9 +49,16 @@ def create_app(settings: Settings, *, open_bucket: OpenBucket = open_s3_bucket) 
     errors.install(app)
     _add_middleware(app)
     # Fixed first segments win over the names of accounts and datasets.
-    for router in (health.router, accounts.router, info_routes.router):
+    for router in (
+        health.router,
+        accounts.router,
+        jobs.router,
+        info_routes.router,
+        creation_routes.router,
+        query.router,
+    ):
         app.include_router(router)
-    for router in (datasets.router, transfer.router):
+    for router in (datasets.router, ingest.router, dataset_routes.router, transfer.router):
         app.include_router(router, prefix=dataset_prefix_of(settings))
     app.add_api_websocket_route("/{path:path}", _no_such_socket)
     describe(app)

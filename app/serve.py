@@ -13,6 +13,7 @@ from app.node_services import running_services
 from app.ops.logs import configure_logging
 from app.server import bind, run_node
 from app.settings import Settings
+from app.workers import running_workers
 from odf_core.errors import OdfError
 
 
@@ -30,7 +31,11 @@ def serve(settings: Settings, started: Callable[[str, Settings], None]) -> None:
         failures.append(error)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    with closing(bind(settings.http)) as listener, running_services(settings, give_up) as ready:
+    with (
+        closing(bind(settings.http)) as listener,
+        running_services(settings, give_up) as ready,
+        running_workers(settings),
+    ):
         run_node(
             ready.settings,
             open_bucket=ready.open_bucket,

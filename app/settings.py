@@ -218,6 +218,80 @@ class BlocksSettings(_Group):
     )
 
 
+class JobsSettings(_Group):
+    """Work that outlives a request (ingest, polling), done by worker processes (`odf worker`)."""
+
+    workers: int = Field(
+        1,
+        ge=0,
+        le=64,
+        description="Workers that the node starts itself; 0 where `odf worker` runs elsewhere.",
+    )
+    heartbeat_seconds: float = Field(5, gt=0, description="How often a worker says that it is alive.")
+    stalled_seconds: float = Field(
+        20, gt=0, description="A worker that was silent for so long is dead, and its job is done again."
+    )
+    poll_seconds: float = Field(
+        1, gt=0, description="Longest time in which a worker notices work that it was not told of."
+    )
+    max_attempts: int = Field(
+        5,
+        ge=1,
+        description="How often a job is begun before it counts as failed (its worker died each time).",
+    )
+    keep_days: float = Field(7, gt=0, description="How long the outcome of a job can be asked for.")
+    scratch_dir: Path | None = Field(
+        None, description="Folder for files of running jobs; default: in the machine's temporary folder."
+    )
+    cache_bytes: int = Field(
+        10 * GiB, ge=0, description="Disk space in which a worker keeps slices of histories for later jobs."
+    )
+
+
+class IngestSettings(_Group):
+    """Data that get into root datasets on this node."""
+
+    allow: tuple[str, ...] = Field(
+        (),
+        description="What manifests may do beyond fetching from the public internet, as a list: `pipe`, "
+        "`container`, `file`, `files_glob`, `mqtt`, `private_addresses`, `environment`, "
+        "`network:10.1.0.0/16`, `env:NAME`.",
+    )
+    max_bytes: int = Field(1 * GiB, ge=1, description="Largest input of one ingest, sent or fetched.")
+    wait_seconds: float = Field(
+        30, ge=0, description="How long a request waits for its job before it is answered 202."
+    )
+
+    @field_validator("allow")
+    @classmethod
+    def _policy(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        from odf_core.ingest.fetch.policy import FetchPolicy
+
+        try:
+            FetchPolicy.node(value)
+        except InvalidInput as error:
+            raise ValueError(error.message) from error
+        return value
+
+
+class QuerySettings(_Group):
+    """SQL over the datasets of the node."""
+
+    seconds: float = Field(300, gt=0, description="Longest query; the engine is ended after it.")
+    max_records: int = Field(
+        100_000, ge=1, description="Most records of one answer, of `/query` and of `tail`."
+    )
+    max_bytes: int = Field(
+        10 * GiB, ge=1, description="Most bytes of data files that one query may have to read."
+    )
+    parallelism: int = Field(2, ge=1, description="Queries at one time; others wait their turn.")
+    signing_key: SecretStr | None = Field(
+        None,
+        description="Ed25519 key (64 hex digits) that signs answers with `include=proof`; default: one that "
+        "the node makes and keeps in its database.",
+    )
+
+
 class LogSettings(_Group):
     """What the node says about itself, on standard error."""
 
@@ -313,6 +387,9 @@ class Settings(BaseSettings):
     admission: AdmissionSettings = AdmissionSettings()
     accounts: AccountsSettings = AccountsSettings()
     blocks: BlocksSettings = BlocksSettings()
+    jobs: JobsSettings = JobsSettings()
+    ingest: IngestSettings = IngestSettings()
+    query: QuerySettings = QuerySettings()
     limits: LimitSettings = LimitSettings()
     log: LogSettings = LogSettings()
     embedded: EmbeddedSettings = EmbeddedSettings()

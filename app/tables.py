@@ -5,9 +5,11 @@ from sqlalchemy import MetaData
 from app.accounts import tables as accounts
 from app.database import Base
 from app.datasets import tables as datasets
+from app.jobs import tables as jobs
+from app.query import tables as query
 from app.transfer import tables as transfer
 
-DOMAINS = (accounts, datasets, transfer)
+DOMAINS = (accounts, datasets, jobs, query, transfer)
 
 metadata: MetaData = Base.metadata
 """What the database should look like."""

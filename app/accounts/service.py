@@ -16,7 +16,20 @@ from app.database import begin, connect
 from odf_core.identity import AccountId, AccountName
 
 RESERVED_NAMES = frozenset(
-    {"accounts", "datasets", "graphql", "health", "info", "odata", "openapi.json", "platform", "system"}
+    {
+        "accounts",
+        "datasets",
+        "graphql",
+        "health",
+        "info",
+        "jobs",
+        "odata",
+        "openapi.json",
+        "platform",
+        "query",
+        "system",
+        "verify",
+    }
 )
 """First segments of the node's own addresses; neither an account nor a single tenant's dataset has one."""
 

@@ -34,10 +34,9 @@ def ingest(
     output: Output = OutputFormat.TABLE,
 ) -> None:
     """Ingest files through a push source: each file is merged with the dataset's history and committed."""
-    from odf_core.ingest.read.media_types import media_type_of_format
-
     from app.cli.engine import merge_engine
     from app.cli.session import find_workspace
+    from odf_core.ingest.read.media_types import media_type_of_format
     from odf_core.metadata import Timestamp
     from odf_core.workspace.ingests import Ingests
 

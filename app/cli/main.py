@@ -19,6 +19,7 @@ from app.cli.serve_command import serve
 from app.cli.sql_command import sql
 from app.cli.tail_command import tail
 from app.cli.transfer_commands import pull, push
+from app.cli.worker_command import worker
 
 HELP = """Publish, fetch and check datasets of the Open Data Fabric.
 
@@ -73,6 +74,7 @@ cli.command()(push)
 register_login_commands(cli)
 cli.add_typer(repo)
 cli.command()(serve)
+cli.command()(worker)
 cli.add_typer(admin)
 cli.add_typer(block)
 cli.add_typer(hashes)

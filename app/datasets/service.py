@@ -44,6 +44,7 @@ _BY_NAME = _datasets().where(
     func.lower(Account.name) == bindparam("account"), func.lower(Dataset.name) == bindparam("name")
 )
 _BY_ID = _datasets().where(Dataset.dataset_id == bindparam("dataset_id"))
+_BY_PK = _datasets().where(Dataset.id == bindparam("pk"))
 _BLOCK = select(Block.data).where(Block.dataset_pk == bindparam("pk"), Block.hash == bindparam("hash"))
 _OBJECT = select(StoredObject.size).where(
     StoredObject.dataset_id == bindparam("dataset_id"),
@@ -81,6 +82,12 @@ async def find_dataset_by_id(conn: AsyncConnection, dataset_id: DatasetId) -> Da
     """The dataset of this id."""
     found = await conn.execute(_BY_ID, {"dataset_id": dataset_id.multibase})
     row = found.one_or_none()
+    return None if row is None else _info(row)
+
+
+async def find_dataset_by_pk(conn: AsyncConnection, dataset_pk: int) -> DatasetInfo | None:
+    """The dataset of this primary key."""
+    row = (await conn.execute(_BY_PK, {"pk": dataset_pk})).one_or_none()
     return None if row is None else _info(row)
 
 

@@ -50,11 +50,19 @@ class Watched:
 
 
 class Supervisor:
-    """Runs `services` in the order given and ends them in the opposite one."""
+    """Runs `services` in the order given and ends them in the opposite one.
+
+    With `gives_up` false, one that keeps dying is started again for ever.
+    """
 
     def __init__(
-        self, services: Sequence[Service], on_failure: Callable[[OdfError], None] | None = None
+        self,
+        services: Sequence[Service],
+        on_failure: Callable[[OdfError], None] | None = None,
+        *,
+        gives_up: bool = True,
     ) -> None:
+        self._gives_up = gives_up
         self._watched = [Watched(service) for service in services]
         self._on_failure = on_failure
         self._started, self._stop = threading.Event(), threading.Event()
@@ -156,7 +164,7 @@ class Supervisor:
         item.restart_at = now + RESTART_SECONDS[min(recent, len(RESTART_SECONDS)) - 1]
         if self._started.is_set():
             logger.warning("%s ended (exit %s); starting it again", item.service.name, code)
-            if recent > MOST_EXITS:
+            if recent > MOST_EXITS and self._gives_up:
                 raise self._keeps_failing(item)
 
     def _restart(self, item: Watched) -> None:

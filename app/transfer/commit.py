@@ -4,7 +4,7 @@ Promise 2 of the house: objects first, then blocks, then the head by compare-and
 sees the dataset before or after, never between; a process killed anywhere leaves one of the two.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
@@ -55,14 +55,15 @@ async def commit_blocks(
     blocks: Sequence[StoredBlock],
     expected_head: Multihash | None,
     replaces_chain: bool,
+    within: Callable[[AsyncConnection], Awaitable[None]] | None = None,
 ) -> int:
     """Add `blocks` (oldest first) and move the head from `expected_head` to the last one.
 
     `create` is given where there is no dataset yet, `dataset_pk` otherwise. `replaces_chain` (a forced
-    push) makes the blocks the whole current chain; what it replaces stays readable by hash. Returns the
-    dataset's primary key.
+    push) makes the blocks the whole current chain; what it replaces stays readable by hash. `within` is
+    called in the same transaction, with the head locked and moved. Returns the dataset's primary key.
 
-    Raises `HeadMoved`, `NameCollision` or `RefCollision`; nothing is changed then.
+    Raises `HeadMoved`, `NameCollision`, `RefCollision`, or what `within` raises; nothing is changed then.
     """
     async with begin(engine) as conn:
         pk = await _create(conn, create) if create is not None else dataset_pk
@@ -79,6 +80,8 @@ async def commit_blocks(
             )
         await conn.execute(_INSERT_STAGED, {"pk": pk})
         await _move_head(conn, pk, blocks[-1])
+        if within is not None:
+            await within(conn)
     return pk
 
 

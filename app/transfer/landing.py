@@ -6,13 +6,14 @@ follows. A process that dies in between leaves either the old state or the new o
 next process brings the bucket's head up to date.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 import anyio
 import anyio.to_thread
 import structlog
 from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.context import NodeContext
 from app.database import begin, connect
@@ -39,8 +40,9 @@ async def land(
     blocks: Sequence[StoredBlock],
     expected_head: Multihash | None,
     replaces_chain: bool,
+    within: Callable[[AsyncConnection], Awaitable[None]] | None = None,
 ) -> None:
-    """Make `blocks` the newest part of the dataset and move its head.
+    """Make `blocks` the newest part of the dataset and move its head, and do `within` with it.
 
     Raises what `commit_blocks` raises, `DatabaseUnavailable`, `CommitOutcomeUnknown` and
     `StoreUnavailable`; the dataset is unchanged then, but for an unknown outcome.
@@ -53,6 +55,7 @@ async def land(
         blocks=blocks,
         expected_head=expected_head,
         replaces_chain=replaces_chain,
+        within=within,
     )
     try:
         await follow_head(context, pk)

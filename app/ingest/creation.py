@@ -1,0 +1,149 @@
+"""New datasets of the node from a snapshot that a client sends (metadata.md 5)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import anyio.to_thread
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from app.accounts.model import AccountInfo, Caller
+from app.context import NodeContext
+from app.database import connect
+from app.datasets.access import authorize
+from app.datasets.errors import DatasetNotFound
+from app.datasets.model import Action, DatasetAddress, DatasetInfo
+from app.datasets.service import find_dataset, find_dataset_by_id
+from app.transfer.commit import NewDataset
+from app.transfer.landing import land
+from odf_core.chain import BlockRefused, ChainState
+from odf_core.errors import AccessDenied
+from odf_core.identity import AccountName, DatasetAlias, DatasetId
+from odf_core.ingest.fetch import FetchPolicy
+from odf_core.ingest.source_policy import require_allowed
+from odf_core.limits import Limits
+from odf_core.metadata import (
+    InvalidSnapshot,
+    PlacedSnapshot,
+    SetTransform,
+    StoredBlock,
+    Timestamp,
+    read_snapshots,
+    snapshot_blocks,
+)
+from odf_core.transfer.model import Visibility
+
+Reference = DatasetId | DatasetAlias
+
+
+class ForeignOwner(AccessDenied):
+    """A manifest that names another account than the caller's."""
+
+    code: ClassVar[str] = "foreign_owner"
+
+
+@dataclass(frozen=True, slots=True)
+class Created:
+    """A dataset that was made."""
+
+    dataset: DatasetInfo
+    num_blocks: int
+
+
+async def create_from_snapshot(
+    node: NodeContext, caller: Caller, text: bytes, visibility: Visibility, system_time: Timestamp
+) -> Created:
+    """Make the dataset of the one snapshot in `text`, YAML or JSON; it belongs to the caller.
+
+    Raises `InvalidManifest` and its like, `InvalidSnapshot`, `FetchNotAllowed` for what this node does not
+    do for strangers, `ForeignOwner`, `NameCollision`; nothing is made then.
+    """
+    owner = caller.require_account()
+    placed = await anyio.to_thread.run_sync(_read, text, node.settings.bounds)
+    _require_policy(placed, FetchPolicy.node(node.settings.ingest.allow))
+    address = _address(node, owner, placed)
+    async with connect(node.engine) as conn:
+        inputs = await _resolved(conn, node, caller, owner, placed)
+    dataset_id, _ = DatasetId.generate()
+    blocks = await anyio.to_thread.run_sync(_blocks, placed, dataset_id, inputs, system_time)
+    kind = placed.snapshot.kind.text
+    alias = DatasetAlias(address.account, address.name)
+    await land(
+        node,
+        dataset=None,
+        create=NewDataset(dataset_id, kind, alias, owner.id, visibility),
+        dataset_id=dataset_id,
+        blocks=blocks,
+        expected_head=None,
+        replaces_chain=False,
+    )
+    async with connect(node.engine) as conn:
+        made = await find_dataset_by_id(conn, dataset_id)
+    if made is None:
+        raise DatasetNotFound("The dataset was deleted as soon as it was made.", objects=[dataset_id])
+    return Created(made, len(blocks))
+
+
+def _read(text: bytes, limits: Limits) -> PlacedSnapshot:
+    placed = read_snapshots(text, "the manifest", limits)
+    if len(placed) != 1:
+        raise InvalidSnapshot(f"The body has {len(placed)} manifests; send them one by one.")
+    return placed[0]
+
+
+def _require_policy(placed: PlacedSnapshot, policy: FetchPolicy) -> None:
+    """Tell early what a poll would refuse; addresses are looked up then only."""
+    for event in placed.snapshot.metadata:
+        require_allowed(event, policy)
+
+
+def _address(node: NodeContext, owner: AccountInfo, placed: PlacedSnapshot) -> DatasetAddress:
+    name = placed.snapshot.name
+    own = AccountName(owner.name)
+    if node.settings.tenancy == "single":
+        own = AccountName(node.settings.accounts.default_account)
+    if name.account is not None and name.account.folded != own.folded:
+        raise ForeignOwner(f"The manifest names the account {name.account}, but the caller is {own}.")
+    return DatasetAddress(own, name.name)
+
+
+async def _resolved(
+    conn: AsyncConnection, node: NodeContext, caller: Caller, owner: AccountInfo, placed: PlacedSnapshot
+) -> Mapping[Reference, DatasetId | None]:
+    """The ids of the datasets that the snapshot reads, where the caller may read them."""
+    found: dict[Reference, DatasetId | None] = {}
+    for event in placed.snapshot.metadata:
+        for item in event.inputs if isinstance(event, SetTransform) else ():
+            ref = item.dataset_ref
+            try:
+                found[ref] = authorize(caller, await _find(conn, owner, ref), Action.READ).id
+            except DatasetNotFound:
+                found[ref] = None
+    return found
+
+
+async def _find(conn: AsyncConnection, owner: AccountInfo, ref: Reference) -> DatasetInfo | None:
+    if isinstance(ref, DatasetId):
+        return await find_dataset_by_id(conn, ref)
+    return await find_dataset(conn, DatasetAddress(ref.account or AccountName(owner.name), ref.name))
+
+
+def _blocks(
+    placed: PlacedSnapshot,
+    dataset_id: DatasetId,
+    inputs: Mapping[Reference, DatasetId | None],
+    system_time: Timestamp,
+) -> list[StoredBlock]:
+    """The blocks of the snapshot, held against the rules of chains."""
+    place, state = placed.place, ChainState(remember_hashes=False)
+    with place.telling():
+        blocks = snapshot_blocks(placed.snapshot, dataset_id, system_time, inputs.get)
+    for number, block in enumerate(blocks):
+        try:
+            state.append(block)
+        except BlockRefused as error:
+            refused = InvalidSnapshot(
+                f"The snapshot cannot become a dataset: {error.message}", objects=error.objects
+            )
+            raise place.told(refused, ("content", "metadata", number - 1)) from error
+    return blocks

@@ -1,0 +1,1 @@
+"""Work that outlives a request: jobs in Postgres, done by worker processes."""

@@ -1,0 +1,32 @@
+"""Values of jobs."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+JobKind = Literal["ingest", "pull"]
+JobState = Literal["waiting", "running", "done", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class JobInfo:
+    """A job as the database has it; `result` grows with each commit, `error` is set when it failed."""
+
+    id: UUID
+    kind: JobKind
+    dataset_pk: int
+    account_id: UUID
+    request: dict[str, Any]
+    state: JobState
+    attempts: int
+    result: dict[str, Any] | None
+    error: dict[str, Any] | None
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.finished_at is not None

@@ -1,0 +1,107 @@
+"""Jobs over HTTP: `GET /jobs/{id}`, and the answer of requests that wait for theirs."""
+
+from datetime import datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Response
+from pydantic import BaseModel, Field
+
+from app.accounts.routes import REFUSALS, CurrentCaller
+from app.http import Node
+from app.jobs.errors import error_of
+from app.jobs.model import JobInfo, JobState
+from app.jobs.service import read_job_of
+from app.jobs.waiting import wait_for_job
+from app.routing import readable, refusal
+
+router = APIRouter(tags=["jobs"])
+
+
+class IngestResult(BaseModel):
+    """What an ingest or a pull came to."""
+
+    result: str = Field(description="`Updated`, or `UpToDate` where there was nothing new.")
+    old_head: str = Field(alias="oldHead")
+    new_head: str = Field(alias="newHead")
+    num_blocks: int = Field(alias="numBlocks")
+    num_records: int = Field(alias="numRecords")
+    why: str | None = Field(None, description="Why nothing was added, where nothing was.")
+
+
+class JobError(BaseModel):
+    """Why a job failed; the fields of `ErrorBody`."""
+
+    message: str
+    code: str
+    family: str
+    objects: list[str]
+
+
+class JobStatus(BaseModel):
+    """A job. `result` grows with each commit and is final when the state is `done`."""
+
+    id: UUID
+    kind: str
+    state: JobState
+    attempts: int = Field(description="How often a worker has begun it; more than once where one died.")
+    address: str = Field(description="Where to ask for the job again.")
+    created_at: datetime = Field(alias="createdAt")
+    started_at: datetime | None = Field(None, alias="startedAt")
+    finished_at: datetime | None = Field(None, alias="finishedAt")
+    result: IngestResult | None = None
+    error: JobError | None = None
+
+
+def status_of_job(job: JobInfo) -> JobStatus:
+    """The job as clients see it."""
+    return JobStatus(
+        id=job.id,
+        kind=job.kind,
+        state=job.state,
+        attempts=job.attempts,
+        address=f"/jobs/{job.id}",
+        createdAt=job.created_at,
+        startedAt=job.started_at,
+        finishedAt=job.finished_at,
+        result=None if job.result is None else IngestResult(**job.result),
+        error=None if job.error is None else JobError(**job.error),
+    )
+
+
+ACCEPTED: dict[int | str, dict[str, Any]] = {
+    202: {"model": JobStatus, "description": "The job goes on; ask at its address"}
+}
+
+
+async def answer_of_job(node: Node, job_id: UUID) -> Response:
+    """The result of a job, waited for as long as the setting says; 202 with the job after that.
+
+    Raises the job's error.
+    """
+    job = await wait_for_job(node.engine, job_id, node.settings.ingest.wait_seconds)
+    if job.error is not None:
+        raise error_of(job.error)
+    headers = {"location": f"/jobs/{job_id}"}
+    if job.is_finished and job.result is not None:
+        body = IngestResult(**job.result).model_dump_json(by_alias=True, exclude_none=True)
+        return Response(body, 200, headers, media_type="application/json")
+    body = status_of_job(job).model_dump_json(by_alias=True, exclude_none=True)
+    return Response(body, 202, headers, media_type="application/json")
+
+
+@readable(
+    router,
+    "/jobs/{job_id}",
+    summary="A job",
+    responses={**REFUSALS, 404: refusal("No such job, or not the caller's")},
+    response_model_exclude_none=True,
+)
+async def read_one_job(
+    node: Node,
+    caller: CurrentCaller,
+    job_id: Annotated[UUID, Path(description="The id that the job was answered with.")],
+) -> JobStatus:
+    """Where a job stands, for the account that asked for it."""
+    caller.require_valid_token()
+    return status_of_job(await read_job_of(node.engine, caller, job_id))

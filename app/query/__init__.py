@@ -1,0 +1,1 @@
+"""Questions about datasets: the last records, the state of the metadata, SQL with proofs."""

@@ -1,0 +1,131 @@
+"""`GET …/tail` and `GET …/metadata` of a dataset."""
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import anyio.to_thread
+import orjson
+from fastapi import APIRouter, Query, Response
+from pydantic import BaseModel, Field
+
+from app.accounts.routes import REFUSALS, CurrentCaller
+from app.database import connect
+from app.datasets.addressing import Address
+from app.datasets.model import Action
+from app.datasets.service import HEAD, open_dataset
+from app.http import Node
+from app.query.tail import read_projection, tail_of
+from app.routing import readable, refusal
+from odf_core.chain import Projection
+from odf_core.data.records.encode import RecordsFormat, encode_records
+from odf_core.data.records.tail import TailRange
+from odf_core.metadata import event_to_json
+
+router = APIRouter(tags=["queries"])
+
+MOST_RECORDS = 100_000
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    **REFUSALS,
+    404: refusal("No such dataset, or none that the caller may read"),
+}
+
+
+class TailFormat(StrEnum):
+    """Forms of records in JSON."""
+
+    JSON_AOS = "JsonAoS"
+    JSON_SOA = "JsonSoA"
+    JSON_AOA = "JsonAoA"
+
+
+class Tail(BaseModel):
+    """The last records of a dataset."""
+
+    data: Any = Field(description="The records, ascending by offset, in the form of `dataFormat`.")
+    data_format: TailFormat = Field(alias="dataFormat")
+
+
+@readable(router, "/tail", summary="The last records of a dataset", response_model=Tail, responses=_REFUSALS)
+async def read_tail(
+    node: Node,
+    caller: CurrentCaller,
+    address: Address,
+    skip: Annotated[int, Query(ge=0, le=2**62, description="Leave out so many of the newest.")] = 0,
+    limit: Annotated[int, Query(ge=0, le=MOST_RECORDS, description="At most so many records.")] = 100,
+    data_format: Annotated[
+        TailFormat, Query(alias="dataFormat", description="Form of the records.")
+    ] = TailFormat.JSON_AOS,
+) -> Response:
+    """Records with their system columns; 64-bit integers are numbers, times are texts."""
+    async with connect(node.engine) as conn:
+        dataset = await open_dataset(conn, node, caller, address, Action.READ)
+    projection = await read_projection(node, dataset)
+    table = await tail_of(node, dataset, projection.schema, TailRange(limit=limit, skip=skip))
+
+    def encode() -> bytes:
+        data = encode_records(table, RecordsFormat(data_format.value))
+        return orjson.dumps({"data": data, "dataFormat": data_format.value})
+
+    return Response(await anyio.to_thread.run_sync(encode), media_type="application/json")
+
+
+class MetadataAnswer(BaseModel):
+    """The state of a dataset's metadata at its head."""
+
+    output: dict[str, Any] = Field(
+        description="The events that hold, by the name of the part, as manifests have them."
+    )
+
+
+@readable(router, "/metadata", summary="The state of a dataset's metadata", responses=_REFUSALS)
+async def read_metadata(
+    node: Node,
+    caller: CurrentCaller,
+    address: Address,
+    include: Annotated[
+        str | None,
+        Query(
+            max_length=400,
+            description="Parts, comma-separated (attachments, info, license, refs, schema, seed, sources, "
+            "transform, vocab, watermark); default: all that the dataset has.",
+        ),
+    ] = None,
+) -> MetadataAnswer:
+    """What holds at the head: seed, schema, vocabulary, sources, and what people say about the dataset."""
+    async with connect(node.engine) as conn:
+        dataset = await open_dataset(conn, node, caller, address, Action.READ)
+    at = await read_projection(node, dataset)
+    parts = _parts(at)
+    parts["refs"] = [{"name": HEAD, "blockHash": str(dataset.head)}]
+    wanted = None if include is None else {part.strip().lower() for part in include.split(",")}
+    return MetadataAnswer(
+        output={name: part for name, part in sorted(parts.items()) if wanted is None or name in wanted}
+    )
+
+
+def _parts(at: Projection) -> dict[str, Any]:
+    events = {
+        "attachments": at.attachments,
+        "info": at.info,
+        "license": at.license,
+        "schema": at.schema,
+        "seed": at.seed,
+        "transform": at.transform,
+    }
+    parts: dict[str, Any] = {
+        name: event_to_json(event)["content"] for name, event in events.items() if event is not None
+    }
+    sources = [at.polling_source] if at.polling_source is not None else []
+    sources += at.push_sources.values()
+    if sources:
+        parts["sources"] = [event_to_json(source)["content"] for source in sources]
+    vocabulary = at.vocabulary
+    parts["vocab"] = {
+        "offsetColumn": vocabulary.offset_column,
+        "operationTypeColumn": vocabulary.operation_type_column,
+        "systemTimeColumn": vocabulary.system_time_column,
+        "eventTimeColumn": vocabulary.event_time_column,
+    }
+    if at.watermark is not None:
+        parts["watermark"] = str(at.watermark)
+    return parts

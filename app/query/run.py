@@ -1,0 +1,201 @@
+"""A query on the node: its tables are datasets that the caller may read, pinned to blocks."""
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import anyio.to_thread
+
+from app.accounts.model import Caller
+from app.context import NodeContext
+from app.database import connect
+from app.datasets.access import authorize
+from app.datasets.errors import BlockNotFound, DatasetNotFound
+from app.datasets.model import Action, DatasetAddress, DatasetInfo
+from app.datasets.service import find_dataset, find_dataset_by_id
+from app.ingest.engine import spark_engine
+from app.query.model import DataFormat, PinnedDataset, QueryRequest, SchemaFormat
+from app.transfer.chain_index import Head, find_interval, read_blocks
+from odf_core.chain import InvalidInterval
+from odf_core.data import arrow_schema_to_odf
+from odf_core.data.records.encode import RecordsFormat, encode_records
+from odf_core.engines.query_job import TablePlace
+from odf_core.engines.querying import SparkQueries
+from odf_core.errors import InvalidInput, LimitExceeded
+from odf_core.identity import AccountName, DatasetAlias, DatasetId, Multihash, ObjectRef
+from odf_core.ingest.history import History
+from odf_core.metadata import SetDataSchema, StoredBlock, event_to_json, read_block
+from odf_core.query.arrow_json import arrow_schema_json
+from odf_core.storage import dataset_prefix, object_key
+from odf_core.workspace.queries import QueryableDataset, plan_query
+
+_MOST_BLOCK_BYTES = 1 << 40
+
+
+class QueryTooLarge(LimitExceeded):
+    """A query that would have to read, or to answer, more than the node's settings allow."""
+
+    code: ClassVar[str] = "query_too_large"
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What a query came to: the output as JSON, and the datasets that were read, pinned."""
+
+    output: dict[str, Any]
+    pinned: tuple[PinnedDataset, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A dataset of a query, up to the block that it is pinned to."""
+
+    dataset: DatasetInfo
+    head: Multihash
+    blocks: tuple[StoredBlock, ...]
+
+
+async def answer(node: NodeContext, caller: Caller, request: QueryRequest) -> Answered:
+    """Run the query.
+
+    Raises `DatasetNotFound`, `BlockNotFound`, `DatasetWithoutSchema`, `QueryRefused`, `QueryInvalid`,
+    `QueryTooLarge`, and what the engine raises.
+    """
+    most = node.settings.query.max_records
+    if request.limit > most:
+        raise QueryTooLarge(f"An answer has {most} records at most; ask for them in parts.")
+    engine = SparkQueries(spark_engine(node.settings), node.settings.query.seconds)
+    places = await anyio.to_thread.run_sync(engine.tables, request.query)
+    sources = await _sources(node, caller, request, {place.name for place in places})
+    _check_size(node, sources)
+    table = await anyio.to_thread.run_sync(partial(_run, node, engine, request, places, sources))
+    pinned = tuple(
+        PinnedDataset(id=str(source.dataset.id), alias=name, blockHash=str(source.head))
+        for name, source in sources.items()
+    )
+    return Answered(await anyio.to_thread.run_sync(_output, request, table), pinned)
+
+
+async def _sources(
+    node: NodeContext, caller: Caller, request: QueryRequest, names: set[str]
+) -> dict[str, _Source]:
+    """The datasets that the query names: by the request's own list, else by their names on this node."""
+    told = None if request.datasets is None else {item.alias: item for item in request.datasets}
+    found = {}
+    for name in sorted(names):
+        if told is None:
+            found[name] = await _by_name(node, caller, name)
+        elif name in told:
+            found[name] = await _pinned(node, caller, told[name])
+        else:
+            raise DatasetNotFound(f"The query names {name!r}, which is not in `datasets`.", objects=[name])
+    return found
+
+
+async def _by_name(node: NodeContext, caller: Caller, name: str) -> _Source:
+    async with connect(node.engine) as conn:
+        if name.startswith("did:odf:"):
+            dataset = await find_dataset_by_id(conn, DatasetId.parse(name))
+        else:
+            dataset = await find_dataset(conn, _address(node, caller, name))
+    return await _source(node, _authorized(caller, dataset, name), None)
+
+
+def _address(node: NodeContext, caller: Caller, name: str) -> DatasetAddress:
+    try:
+        alias = DatasetAlias.parse(name)
+    except InvalidInput as error:
+        raise DatasetNotFound(f"The query names {name[:100]!r}, which is no dataset.") from error
+    default = node.settings.accounts.default_account
+    if caller.account is not None and node.settings.tenancy == "multi":
+        default = caller.account.name
+    return DatasetAddress(alias.account or AccountName(default), alias.name)
+
+
+async def _pinned(node: NodeContext, caller: Caller, told: PinnedDataset) -> _Source:
+    async with connect(node.engine) as conn:
+        dataset = await find_dataset_by_id(conn, DatasetId.parse(told.id))
+    block = None if told.block_hash is None else Multihash.parse(told.block_hash)
+    return await _source(node, _authorized(caller, dataset, told.id), block)
+
+
+def _authorized(caller: Caller, dataset: DatasetInfo | None, name: str) -> DatasetInfo:
+    try:
+        return authorize(caller, dataset, Action.READ)
+    except DatasetNotFound as error:
+        raise DatasetNotFound(
+            f"There is no dataset {name}, or you may not read it.", objects=[name]
+        ) from error
+
+
+async def _source(node: NodeContext, dataset: DatasetInfo, block: Multihash | None) -> _Source:
+    head = Head(dataset.head, dataset.head_sequence_number)
+    async with connect(node.engine) as conn:
+        try:
+            interval = await find_interval(
+                conn, dataset.pk, head, begin_after=None, stop_at=block, force=False
+            )
+        except (InvalidInterval, BlockNotFound) as error:
+            raise BlockNotFound(
+                f"Dataset {dataset.id} has no block {block}.", objects=[dataset.id, str(block)]
+            ) from error
+        stored = await read_blocks(conn, interval, max_raw_bytes=_MOST_BLOCK_BYTES)
+    limits = node.settings.bounds
+    blocks = await anyio.to_thread.run_sync(
+        lambda: tuple(read_block(data, name, limits) for name, data in stored)
+    )
+    return _Source(dataset, block or dataset.head, blocks)
+
+
+def _check_size(node: NodeContext, sources: Mapping[str, _Source]) -> None:
+    size = sum(ref.size or 0 for item in sources.values() for ref in History.of(item.blocks).slices)
+    most = node.settings.query.max_bytes
+    if size > most:
+        raise QueryTooLarge(f"The query would read {size} bytes of data; the node reads {most} for one.")
+
+
+def _run(
+    node: NodeContext,
+    engine: SparkQueries,
+    request: QueryRequest,
+    places: Sequence[TablePlace],
+    sources: Mapping[str, _Source],
+) -> Any:
+    """The result's records after `skip`, in a thread."""
+    with tempfile.TemporaryDirectory(prefix="odf-query-") as folder:
+
+        def find(name: str) -> QueryableDataset:
+            source = sources[name]
+            return QueryableDataset(name, source.blocks, partial(_local, node, source.dataset, Path(folder)))
+
+        job = plan_query(request.query, places, find, limit=request.skip + request.limit)
+        table = engine.run(job)
+    return table.slice(request.skip, request.limit)
+
+
+def _local(node: NodeContext, dataset: DatasetInfo, folder: Path, ref: ObjectRef) -> Path:
+    """The object as a file; it was checked when it was admitted."""
+    path = folder / str(ref.hash)
+    if not path.exists():
+        with node.store.open(dataset_prefix(dataset.id) + object_key(ref)) as stream, path.open("wb") as file:
+            shutil.copyfileobj(stream, file, 1 << 20)
+    return path
+
+
+def _output(request: QueryRequest, table: Any) -> dict[str, Any]:
+    output: dict[str, Any] = {
+        "data": encode_records(table, RecordsFormat(DataFormat(request.data_format).value)),
+        "dataFormat": request.data_format.value,
+    }
+    if request.schema_format is SchemaFormat.ARROW_JSON:
+        output["schema"] = arrow_schema_json(table.schema)
+    elif request.schema_format is SchemaFormat.ODF_JSON:
+        event = event_to_json(SetDataSchema(schema=arrow_schema_to_odf(table.schema)))
+        output["schema"] = event["content"]["schema"]
+    if request.schema_format is not None:
+        output["schemaFormat"] = request.schema_format.value
+    return output

@@ -1,0 +1,5 @@
+"""The engine of the run."""
+
+from tests.spark_fixture import spark_engine
+
+__all__ = ["spark_engine"]
