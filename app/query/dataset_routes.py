@@ -115,8 +115,7 @@ def _parts(at: Projection) -> dict[str, Any]:
     parts: dict[str, Any] = {
         name: event_to_json(event)["content"] for name, event in events.items() if event is not None
     }
-    sources = [at.polling_source] if at.polling_source is not None else []
-    sources += at.push_sources.values()
+    sources = [*([at.polling_source] if at.polling_source is not None else []), *at.push_sources.values()]
     if sources:
         parts["sources"] = [event_to_json(source)["content"] for source in sources]
     vocabulary = at.vocabulary

@@ -74,7 +74,7 @@ async def answer(node: NodeContext, caller: Caller, request: QueryRequest) -> An
     _check_size(node, sources)
     table = await anyio.to_thread.run_sync(partial(_run, node, engine, request, places, sources))
     pinned = tuple(
-        PinnedDataset(id=str(source.dataset.id), alias=name, blockHash=str(source.head))
+        PinnedDataset(id=str(source.dataset.id), alias=name, block_hash=str(source.head))
         for name, source in sources.items()
     )
     return Answered(await anyio.to_thread.run_sync(_output, request, table), pinned)
