@@ -1,4 +1,4 @@
-"""Jobs and schedules, keys that the node makes for itself, and the queue's tables in a schema of their own."""
+"""Jobs and schedules, keys that the node makes for itself, and the tables of the queue in a schema of theirs."""
 
 from collections.abc import Sequence
 from importlib.metadata import version
