@@ -1,4 +1,4 @@
-"""Jobs and schedules, keys that the node makes for itself, and the tables of the queue in a schema of theirs."""
+"""Jobs and schedules, keys that the node makes for itself, and the queue tables in a schema of their own."""
 
 from collections.abc import Sequence
 from importlib.metadata import version
