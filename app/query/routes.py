@@ -28,7 +28,13 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/query", summary="Ask in SQL", response_model=QueryAnswer, responses=_REFUSALS)
+@router.get(
+    "/query",
+    operation_id="query_by_url",
+    summary="Ask in SQL",
+    response_model=QueryAnswer,
+    responses=_REFUSALS,
+)
 async def get_query(
     node: Node,
     caller: CurrentCaller,
