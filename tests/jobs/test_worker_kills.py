@@ -21,6 +21,7 @@ KILLS = int(os.environ.get("ODF_TEST_KILLS", "3"))
 SECONDS_FOR_ONE = 120
 
 
+@pytest.mark.timeout(300 + 30 * KILLS)
 def test_each_input_is_there_once_whenever_workers_are_killed(
     database_url: str, s3_bucket: S3Bucket, spark_engine: SparkEngine, tmp_path: Path
 ) -> None:
