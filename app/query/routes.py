@@ -16,7 +16,7 @@ from app.query.keys import signing_key
 from app.query.model import Include, QueryAnswer, QueryRequest, VerifyAnswer, VerifyRequest
 from app.query.run import answer
 from app.query.verification import verify_answer
-from app.routing import refusal
+from app.routing import readable, refusal
 from odf_core.query.commitment import Commitment, sign
 
 router = APIRouter(tags=["queries"])
@@ -28,7 +28,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/query", summary="Ask in SQL", response_model=QueryAnswer, responses=_REFUSALS)
+@readable(router, "/query", summary="Ask in SQL", response_model=QueryAnswer, responses=_REFUSALS)
 async def get_query(
     node: Node,
     caller: CurrentCaller,
