@@ -1,4 +1,4 @@
-"""Jobs and schedules, keys that the node makes for itself, and the queue's own tables in a schema `jobs` of their own."""
+"""Jobs and schedules, keys that the node makes for itself, the queue's own tables in a schema `jobs`."""
 
 from collections.abc import Sequence
 from importlib.metadata import version
