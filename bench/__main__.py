@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import chain, crowd, pull, push
+from bench import chain, crowd, ingest, pull, push
 from bench.figures import Row, show
 from bench.stage import Stage
 
@@ -22,6 +22,7 @@ BENCHES: dict[str, tuple[str, Run]] = {
     "push": (push.TITLE, push.run),
     "chain": (chain.TITLE, chain.run),
     "crowd": (crowd.TITLE, crowd.run),
+    "ingest": (ingest.TITLE, ingest.run),
 }
 HASH = "hash"
 _WIDTH = 110

@@ -10,6 +10,9 @@ from importlib import import_module
 
 def lazy_names(package: str, homes: Mapping[str, Sequence[str]]) -> Callable[[str], object]:
     """The `__getattr__` of a package: `homes` maps its modules, by name, to the names that live there."""
+    if twice := {name for names in homes.values() for name in names} & set(homes):
+        # Whoever imports the module would put it in the place of the name.
+        raise ValueError(f"{package} has modules that are called like names it offers: {sorted(twice)}")
     home_of = {name: f"{package}.{module}" for module, names in homes.items() for name in names}
 
     def get(name: str) -> object:

@@ -16,7 +16,7 @@ from app.query.keys import signing_key
 from app.query.model import Include, QueryAnswer, QueryRequest, VerifyAnswer, VerifyRequest
 from app.query.run import answer
 from app.query.verification import verify_answer
-from app.routing import readable, refusal
+from app.routing import refusal
 from odf_core.query.commitment import Commitment, sign
 
 router = APIRouter(tags=["queries"])
@@ -28,7 +28,13 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
-@readable(router, "/query", summary="Ask in SQL", response_model=QueryAnswer, responses=_REFUSALS)
+@router.get(
+    "/query",
+    operation_id="query_by_url",
+    summary="Ask in SQL",
+    response_model=QueryAnswer,
+    responses=_REFUSALS,
+)
 async def get_query(
     node: Node,
     caller: CurrentCaller,

@@ -1,4 +1,4 @@
-"""Jobs and schedules, keys that the node makes for itself, the queue's own tables in a schema `jobs`."""
+"""Jobs and schedules, keys that the node makes for itself, and the queue tables in a schema of their own."""
 
 from collections.abc import Sequence
 from importlib.metadata import version

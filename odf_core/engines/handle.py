@@ -36,6 +36,7 @@ class SparkEngine:
     def __init__(self, options: SparkOptions | None = None) -> None:
         self._options = options or SparkOptions.from_environment()
         self._folders = engine_folders(self._options)
+        self._info: dict[str, Any] | None = None
 
     @property
     def options(self) -> SparkOptions:
@@ -46,6 +47,11 @@ class SparkEngine:
     def folders(self) -> EngineFolders:
         """Its places."""
         return self._folders
+
+    @property
+    def info(self) -> dict[str, Any] | None:
+        """What the engine of the last call said of itself: versions, process, fences; None before one."""
+        return self._info
 
     def exchange(self) -> AbstractContextManager[Exchange]:
         """Fresh folders for the files of one request, removed at the end of the `with` block."""
@@ -78,7 +84,11 @@ class SparkEngine:
         while refused_since is None or time.monotonic() - refused_since < _REFUSED_SECONDS:
             self._reach(ends, say)
             with _channel(self._folders, self._options.message_bytes) as channel:
-                answer = _Call(self._folders, ends, seconds, say).run(channel, content)
+                call = _Call(self._folders, ends, seconds, say)
+                try:
+                    answer = call.run(channel, content)
+                finally:
+                    self._info = call.info or self._info
             if answer is not None:
                 return answer
             refused_since = refused_since or time.monotonic()
@@ -122,7 +132,8 @@ class _Call:
         self._ends = ends
         self._seconds = seconds
         self._say = say
-        self._accepted = False
+        self.info: dict[str, Any] | None = None
+        """What the engine said of itself when it took the call."""
 
     def run(self, channel: grpc.Channel, content: bytes) -> dict[str, Any] | None:
         """The answer, or None if the engine ended before it took the call."""
@@ -142,8 +153,8 @@ class _Call:
 
     def _hear(self, word: dict[str, Any]) -> dict[str, Any] | None:
         match word:
-            case {"accepted": _}:
-                self._accepted = True
+            case {"accepted": dict(info)}:
+                self.info = info
             case {"progress": str(text)}:
                 self._say(text)
             case {"done": dict(answer)}:
@@ -162,7 +173,7 @@ class _Call:
                 "spark.call_seconds if the work needs longer.",
                 extras={"seconds": self._seconds},
             ) from error
-        if code is grpc.StatusCode.UNAVAILABLE and not self._accepted:
+        if code is grpc.StatusCode.UNAVAILABLE and self.info is None:
             return
         if code is grpc.StatusCode.UNAVAILABLE:
             raise EngineDied(

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
+from odf_core.ingest.words import shown
+
 _LOOK_SECONDS = 0.1
 _NAP_SECONDS = 0.005
 _LAST_LINES = 5
@@ -33,8 +35,8 @@ class Ended:
         code = self.exit_code
         how = f"ended with exit code {code}" if code >= 0 else f"was ended by signal {-code}"
         lines = self.errors.decode("utf-8", "replace").strip().splitlines()[-_LAST_LINES:]
-        words = " / ".join(line.strip() for line in lines)[:1000]
-        return f"{how}: {words}" if words else f"{how} and said nothing."
+        words = shown(" / ".join(lines), 1000)
+        return f"{how}: {words}." if words else f"{how} and said nothing."
 
 
 def run(
@@ -61,8 +63,8 @@ def run(
             env=dict(environment),
             start_new_session=True,
         )
-    except OSError as error:
-        raise CannotStart(error.strerror or str(error)) from error
+    except (OSError, ValueError) as error:  # ValueError: words that no system call takes
+        raise CannotStart(getattr(error, "strerror", None) or str(error)) from error
     try:
         errors = _pump(process, write, time.monotonic() + seconds, stderr_bytes, chunk_bytes)
     finally:

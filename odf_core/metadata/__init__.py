@@ -64,7 +64,6 @@ if TYPE_CHECKING:
         event_kind,
     )
     from odf_core.metadata.extra import ExtraAttributes
-    from odf_core.metadata.json_schema import json_schema
     from odf_core.metadata.manifest.envelope import (
         block_from_json,
         block_to_json,
@@ -88,6 +87,7 @@ if TYPE_CHECKING:
         ReadStepNdJson,
         ReadStepParquet,
     )
+    from odf_core.metadata.schema_documents import json_schema
     from odf_core.metadata.schema_types import (
         DataField,
         DataSchema,
@@ -376,7 +376,7 @@ __getattr__ = lazy_names(
             "event_kind",
         ),
         "extra": ("ExtraAttributes",),
-        "json_schema": ("json_schema",),
+        "schema_documents": ("json_schema",),
         "manifest.envelope": (
             "block_from_json",
             "block_to_json",

@@ -18,8 +18,10 @@ from odf_core.metadata import (
 )
 from odf_core.workspace.creation import PreparedBlocks, prepare_blocks
 from odf_core.workspace.dataset import LocalDataset
+from odf_core.workspace.deletion import all_locked
 from odf_core.workspace.errors import DatasetInUse, LocalDatasetExists
 from odf_core.workspace.state import dependants, names_of
+from odf_core.workspace.workspace import remove_files
 
 if TYPE_CHECKING:
     from odf_core.workspace.workspace import Workspace
@@ -168,6 +170,14 @@ def _blocks(
 
 def _write(workspace: "Workspace", plans: Sequence[_Plan]) -> None:
     """Everything to the disk, then the heads; what was begun is removed where something fails."""
+    replaced = [plan.old for plan in plans if plan.old is not None]
+    with all_locked(replaced):
+        _write_new(workspace, plans)
+        for item in replaced:
+            remove_files(item)
+
+
+def _write_new(workspace: "Workspace", plans: Sequence[_Plan]) -> None:
     prepared: list[PreparedBlocks] = []
     try:
         for plan in plans:
@@ -182,6 +192,3 @@ def _write(workspace: "Workspace", plans: Sequence[_Plan]) -> None:
             if plan.dataset is not None:
                 shutil.rmtree(plan.dataset.path, ignore_errors=True)
         raise
-    for plan in plans:
-        if plan.old is not None:
-            workspace.delete(plan.old)

@@ -41,6 +41,7 @@ from odf_core.transfer.client import (
 )
 from odf_core.workspace.dataset import LocalDataset
 from odf_core.workspace.errors import LocalDatasetNotFound, NoAliasToPull
+from odf_core.workspace.neighbours import dataset_folder
 from odf_core.workspace.workspace import Workspace
 
 
@@ -206,7 +207,7 @@ class _Pull:
             folder = folder_of(self.address.url)
             if folder is None:
                 raise AddressUnresolved(f"{self.address} is no address of a dataset.", objects=[self.address])
-            return FolderSource(folder, limits, progress)
+            return FolderSource(dataset_folder(folder), limits, progress)
         return HttpSource(self.http, self.address, self.transfers.token_for(self.address.url), progress)
 
     def _published_id(self, source: DatasetSource) -> DatasetId | None:

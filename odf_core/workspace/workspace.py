@@ -16,6 +16,12 @@ from odf_core.workspace.repos import RepoRegistry
 from odf_core.workspace.tokens import TokenStore
 
 
+def remove_files(dataset: LocalDataset) -> None:
+    """Delete a dataset whose lock the caller holds, its head first."""
+    (dataset.path / "refs" / "head").unlink(missing_ok=True)
+    shutil.rmtree(dataset.path)
+
+
 class Workspace:
     """The workspace in a folder `.odf`; `limits` bound what is read of other people's data."""
 
@@ -132,10 +138,9 @@ class Workspace:
             dataset.alias = alias
 
     def delete(self, dataset: LocalDataset) -> None:
-        """Remove a dataset from the workspace, its head first."""
+        """Remove a dataset from the workspace, its head first. Raises `DatasetBusy`."""
         with dataset.lock():
-            (dataset.path / "refs" / "head").unlink(missing_ok=True)
-            shutil.rmtree(dataset.path)
+            remove_files(dataset)
 
     def _at(self, dataset_id: DatasetId) -> LocalDataset:
         path = self.root / "datasets" / dataset_id.multibase

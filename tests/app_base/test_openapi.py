@@ -16,6 +16,10 @@ def test_the_document_is_up_to_date() -> None:
     assert openapi.main(["--check"]) == 0, "run: python -m app.openapi"
 
 
+COMPUTED = {"/query"}
+"""Answers that would have to be computed to tell their length."""
+
+
 def test_reading_routes_have_head_and_names_of_their_own() -> None:
     import orjson
 
@@ -23,7 +27,7 @@ def test_reading_routes_have_head_and_names_of_their_own() -> None:
     names = []
     for path, operations in document["paths"].items():
         names += [operation["operationId"] for operation in operations.values()]
-        if "get" in operations:
+        if "get" in operations and path not in COMPUTED:
             assert "head" in operations, path
         for operation in operations.values():
             declared = {item["name"] for item in operation.get("parameters", []) if item["in"] == "path"}

@@ -91,6 +91,7 @@ def test_a_database_without_tables(odf: Odf, settings: dict[str, str], database_
     """Reindex is for a database that is lost: it makes the tables, where others say that they lack."""
     with psycopg.connect(database_url.replace("+psycopg", ""), autocommit=True) as connection:
         connection.execute("DROP SCHEMA public CASCADE")
+        connection.execute("DROP SCHEMA jobs CASCADE")
         connection.execute("CREATE SCHEMA public")
     refused = odf("admin", "dataset", "list")
     assert refused.code == 11

@@ -185,6 +185,7 @@ def test_the_command_line_loads_little() -> None:
     [("app.cli.session", "pyarrow numpy pydantic urllib3 websockets yaml cryptography ssl"),
      ("odf_core.workspace.state", "pyarrow numpy pydantic urllib3 websockets yaml cryptography ssl"),
      ("odf_core.workspace.adding", "pyarrow numpy pydantic urllib3 websockets cryptography ssl"),
+     ("odf_core.workspace.ingests", "pydantic urllib3 websockets cryptography llvmlite shapefile ijson"),
      ("odf_core.workspace.tail", "pydantic urllib3 websockets yaml cryptography llvmlite")],
 )  # fmt: skip
 def test_what_commands_share_loads_little(module: str, light: str) -> None:

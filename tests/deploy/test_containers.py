@@ -114,7 +114,9 @@ def test_secrets_have_no_default(compose: dict[str, Any]) -> None:
 def test_the_services_fit_together(compose: dict[str, Any]) -> None:
     services = compose["services"]
     node = services["node"]["environment"]
-    assert set(services) == {"node", "postgres", "s3", "bucket"}
+    assert set(services) == {"node", "worker", "postgres", "s3", "bucket"}
+    assert services["worker"]["environment"] == node
+    assert services["worker"]["command"] == ["worker"]
     assert services["bucket"]["command"] == ["mkdir", f"node:{node['ODF_S3__BUCKET']}"]
     for ours, theirs in {"ODF_S3__ACCESS_KEY_ID": "ROOT_ACCESS_KEY_ID",
                          "ODF_S3__SECRET_ACCESS_KEY": "ROOT_SECRET_ACCESS_KEY"}.items():  # fmt: skip

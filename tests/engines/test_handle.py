@@ -68,6 +68,9 @@ def test_a_second_call_reaches_the_same_warm_process_and_progress_is_told(fragil
     began = time.monotonic()
     assert sleep(SparkEngine(fragile.options)) == first
     assert time.monotonic() - began < 5
+    assert fragile.info is not None
+    assert fragile.info["pid"] == first
+    assert set(fragile.info["fence"]) == {"network", "files"}
     assert os.stat(fragile.folders.runtime).st_mode & 0o777 == 0o700
     assert os.stat(fragile.folders.work).st_mode & 0o777 == 0o700
 
@@ -234,7 +237,7 @@ def test_an_idle_engine_ends_by_itself(spark_engine: SparkEngine, tmp_path: Path
 def test_a_start_that_fails_says_why(spark_engine: SparkEngine, tmp_path: Path) -> None:
     with pytest.raises(JavaNotFound, match="has no bin/java"):
         SparkEngine(replace(spark_engine.options, java_home=tmp_path)).run("check_query", {}, deadline=60)
-    with pytest.raises(EngineStartFailed, match=r"memory|heap|Java ended"):
+    with pytest.raises(EngineStartFailed, match="Invalid maximum heap size"):
         broken = SparkEngine(replace(spark_engine.options, memory="1x"))
         broken.run("check_query", {}, deadline=60)
 

@@ -11,14 +11,13 @@ from google.protobuf.wrappers_pb2 import BytesValue
 from odf_core.engines.handle import SparkEngine
 from odf_core.engines.messages import (
     RawQueryRequest,
+    RawQueryResponseInternalError,
     RawQueryResponseInvalidQuery,
     RawQueryResponseProgress,
-    RawQueryResponseRoot,
     RawQueryResponseSuccess,
-    decode_message,
-    encode_message,
 )
 from odf_core.metadata.transforms import SqlQueryStep, TransformSql
+from tests.engines.asking import ask_raw_query
 
 
 @pytest.fixture
@@ -26,17 +25,6 @@ def channel(spark_engine: SparkEngine) -> Iterator[grpc.Channel]:
     spark_engine.start()
     with grpc.insecure_channel(f"unix:{spark_engine.folders.socket}") as channel:
         yield channel
-
-
-def ask(channel: grpc.Channel, request: RawQueryRequest):
-    """All words of the answer."""
-    method = channel.unary_stream(
-        "/engine.Engine/ExecuteRawQuery",
-        request_serializer=lambda content: BytesValue(value=content).SerializeToString(),
-        response_deserializer=lambda content: BytesValue.FromString(content).value,
-    )
-    answers = method(encode_message(request), timeout=120)
-    return [decode_message(RawQueryResponseRoot, content).value for content in answers]
 
 
 def request_for(exchange, *queries: tuple[str | None, str], tables=None) -> RawQueryRequest:
@@ -61,7 +49,7 @@ def test_a_query_of_several_steps_writes_one_file_in_the_order_of_the_source(spa
             ("big", "select id * 10 as id, name from input where id < 3 or name = 'c'"),
             (None, "select id + 1 as id, upper(name) as name from big"),
         )
-        *before, last = ask(channel, request)
+        *before, last = ask_raw_query(channel, request)
         assert last == RawQueryResponseSuccess(num_records=3)
         assert all(word == RawQueryResponseProgress() for word in before)
         written = pq.read_table(request.output_data_path)
@@ -74,7 +62,7 @@ def test_a_query_of_several_steps_writes_one_file_in_the_order_of_the_source(spa
 
 def test_a_query_with_a_typo_is_invalid_and_the_place_is_told(spark_engine, channel) -> None:
     with spark_engine.exchange() as exchange:
-        *_, last = ask(channel, request_for(exchange, (None, "select id,\n  nme from input")))
+        *_, last = ask_raw_query(channel, request_for(exchange, (None, "select id,\n  nme from input")))
         assert isinstance(last, RawQueryResponseInvalidQuery)
         assert "line 2, column 3" in last.message
         assert not list(exchange.folder.iterdir())
@@ -85,3 +73,29 @@ def test_bytes_that_are_no_message_are_refused(channel) -> None:
     with pytest.raises(grpc.RpcError) as caught:
         list(method(BytesValue(value=b"\x04\0\0\0nothing").SerializeToString(), timeout=60))
     assert caught.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+
+
+def test_a_query_that_fails_while_it_runs_writes_nothing(spark_engine, channel) -> None:
+    with spark_engine.exchange() as exchange:
+        *_, last = ask_raw_query(
+            channel, request_for(exchange, (None, "select cast(name as int) from input"))
+        )
+        assert isinstance(last, RawQueryResponseInternalError)
+        assert "'c'" in last.message
+        assert not list(exchange.folder.iterdir())
+
+
+def test_a_query_that_is_not_allowed_runs_no_step(spark_engine, channel) -> None:
+    with spark_engine.exchange() as exchange:
+        request = request_for(exchange, ("a", "select * from input"), (None, "select id, uuid() from a"))
+        *_, last = ask_raw_query(channel, request)
+        assert isinstance(last, RawQueryResponseInvalidQuery)
+        assert "line 1, column 12 (uuid())" in last.message
+
+
+def test_no_records_are_an_empty_file(spark_engine, channel) -> None:
+    with spark_engine.exchange() as exchange:
+        request = request_for(exchange, (None, "select id from input where id > 100"))
+        *_, last = ask_raw_query(channel, request)
+        assert last == RawQueryResponseSuccess(num_records=0)
+        assert pq.read_table(request.output_data_path).column_names == ["id"]

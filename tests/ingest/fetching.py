@@ -47,7 +47,11 @@ class Site:
             def log_message(self, *_args) -> None:
                 pass
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        class Server(ThreadingHTTPServer):
+            def handle_error(self, _request, _address) -> None:
+                """Clients that leave, and handshakes that fail, are what some tests are about."""
+
+        self.server = Server(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
         self.server.block_on_close = False
         self.scheme = "http"

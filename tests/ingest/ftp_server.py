@@ -58,6 +58,8 @@ class FtpServer:
         if self.habit == "endless greeting":
             while not self._done.wait(0.05):
                 say("220-and another thing")
+        while self.habit == "flood of greetings":
+            peer.sendall(b"220-and another thing\r\n" * 1000)
         say("220 hello")
         data = name = None
         for raw in lines:

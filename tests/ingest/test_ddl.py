@@ -94,6 +94,7 @@ def test_an_entry_may_hold_several_columns_and_names_may_be_quoted():
         (["x STRUCT<>"], "'x'", "STRUCT has fields"),
         (["x STRUCT<a INT, a INT>"], "'x'", "each of another name"),
         (["x " + "ARRAY<" * 50], "'x'", "nested deeper"),
+        (["x INT" + "[]" * 50], "'x'", "nested deeper"),
         ([""], "entry 1", "a name and a type"),
         (["ok INT", "a-b INT"], "entry 2", "'-' is not understood"),
         (['"open INT'], "entry 1", "not understood"),

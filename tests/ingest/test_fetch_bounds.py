@@ -1,6 +1,7 @@
 """Servers that misbehave: each meets a bound, and no file is left over."""
 
 import socket
+import threading
 import zlib
 
 import pytest
@@ -192,3 +193,30 @@ def test_a_host_that_never_takes_the_connection(tmp_path):
     finally:
         for one in [full, *waiting]:
             one.close()
+
+
+@pytest.mark.parametrize("drip_bytes", [b"", b"\x16\x03\x03\x3f\xff" + b"\x02" * 5], ids=["silent", "drips"])
+def test_a_tls_handshake_without_an_end(tmp_path, drip_bytes):
+    listening = socket.create_server(("127.0.0.1", 0))
+
+    def serve():
+        try:
+            peer, _ = listening.accept()
+            with peer:
+                drip(peer, drip_bytes)
+        except OSError:
+            return
+
+    threading.Thread(target=serve, daemon=True).start()
+    context = context_in(tmp_path, connect_timeout=0.5, total_timeout=20)
+    with pytest.raises((SourceTimedOut, SourceUnreachable), match="https://127"):
+        fetch(FetchStepUrl(url=f"https://127.0.0.1:{listening.getsockname()[1]}/"), None, context)
+    listening.shutdown(socket.SHUT_RDWR)
+    listening.close()
+
+
+def test_words_of_a_server_do_not_steer_a_terminal(tmp_path):
+    error = refused(
+        tmp_path, lambda peer: peer.sendall(b"\x1b[31mSSH\r\n\r\n"), SourceUnreachable, "cannot be fetched"
+    )
+    assert "\x1b" not in error.message

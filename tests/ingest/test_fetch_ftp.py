@@ -86,6 +86,7 @@ def test_no_such_file(tmp_path, serve):
         ("silent", SourceTimedOut, "silent", {"connect_timeout": 0.3, "read_timeout": 0.3}),
         ("stalls", SourceTimedOut, "silent", {"read_timeout": 0.3}),
         ("drips", SourceTimedOut, "not fetched within", {"total_timeout": 0.6}),
+        ("flood of greetings", SourceUnreachable, "more than 1000 lines", {}),
         ("endless greeting", SourceTimedOut, "not fetched within", {"total_timeout": 0.6}),
     ],
 )

@@ -24,7 +24,7 @@ from odf_core.metadata.sources import PrepStepDecompress
 
 GZIP = PrepStepDecompress(format=CompressionFormat.GZIP)
 ZIP = PrepStepDecompress(format=CompressionFormat.ZIP)
-TEXT = b"".join(b"%d,%x\n" % (at, at * 7919) for at in range(100_000))
+TEXT = b"".join(b"%d,%x\n" % (at, at * 7919) for at in range(20_000))
 
 
 def sub(path):
@@ -131,9 +131,15 @@ def test_the_entry_of_a_zip(tmp_path):
     assert run(tmp_path, [sub("data/[b].csv")], archive) == b"b"
     assert run(tmp_path, [sub("*/a.*")], archive) == TEXT
     refused(
-        tmp_path, sub("*.csv"), archive, ArchiveEntryNotFound, r"several files .* data/a.csv, data/\[b\].csv"
+        tmp_path,
+        sub("*.csv"),
+        archive,
+        ArchiveEntryNotFound,
+        r"several files .* 'data/a.csv', 'data/\[b\].csv'",
     )
-    refused(tmp_path, sub("none"), archive, ArchiveEntryNotFound, "no file .* it has: docs/readme.txt, data")
+    refused(
+        tmp_path, sub("none"), archive, ArchiveEntryNotFound, "no file .* it has: 'docs/readme.txt', 'data"
+    )
     refused(tmp_path, ZIP, zipped(("d/", b"")), ArchiveEntryNotFound, "no file in it")
     refused(tmp_path, ZIP, zipped(), ArchiveEntryNotFound, "no file in it")
 

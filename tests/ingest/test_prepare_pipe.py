@@ -80,7 +80,7 @@ def test_steps_are_chained(tmp_path):
 
 def test_a_failure_has_the_exit_code_and_the_last_words(tmp_path):
     context = context_in(tmp_path)
-    with pytest.raises(PipeFailed, match=r"exit code 3: line 5 / .* line 9$") as raised:
+    with pytest.raises(PipeFailed, match=r"exit code 3: line 5 / .* line 9\.$") as raised:
         python(
             context,
             "import sys; print('x'); [print('line', i, file=sys.stderr) for i in range(10)]; sys.exit(3)",

@@ -178,6 +178,12 @@ def test_formats_of_dates_and_timestamps(tmp_path, date_format, timestamp_format
     assert str(moment.timetz()) == f"{expected[1]}+00:00"
 
 
+def test_the_date_of_a_moment_is_its_day_in_utc(tmp_path):
+    text = '2020-1-5\n1969-12-31T23:30:00Z\n2020-01-01T00:30:00+01:00\n""\n2020-01-01\n'
+    days = [day for (day,) in values(stage(ReadStepCsv(ddl_schema=("d DATE",)), text, tmp_path))]
+    assert days == [date(2020, 1, 5), date(1969, 12, 31), date(2019, 12, 31), None, date(2020, 1, 1)]
+
+
 def test_all_kinds_of_values(tmp_path):
     ddl = (
         "i TINYINT", "f FLOAT", "b BOOLEAN", "m DECIMAL(6,2)", "t TIME", "x BINARY", "l ARRAY<INT>",

@@ -295,6 +295,12 @@ def test_what_is_no_feature_is_refused_with_its_row(tmp_path, feature, error):
 def test_bounds_hold(tmp_path):
     with pytest.raises(InputLimitExceeded):
         stage(ReadStepNdJson(), '{"a": "' + "x" * 3_000_000, tmp_path, record_bytes=1_000_000)
+    long = '{"before": "' + "x" * 3_000_000 + '", "rows": [{"a": 1}, {"a": "'
+    step = ReadStepJson(sub_path="rows")
+    assert len(rows(stage(step, long + 'x"}]}', tmp_path, record_bytes=1_000_000))) == 2
+    with pytest.raises(InputLimitExceeded) as caught:
+        stage(step, long + "x" * 3_000_000 + '"}]}', tmp_path, record_bytes=1_000_000)
+    assert caught.value.extras["row"] == 2
     with pytest.raises(InputLimitExceeded):
         stage(ReadStepNdJson(), lines({"a": 1, "b": {"c": 1}}), tmp_path, limits=Limits(slice_columns=2))
     deep = '{"a": ' + "[" * 100 + "]" * 100 + "}"
@@ -335,3 +341,14 @@ def test_any_bytes_are_read_or_refused_in_a_sentence(tmp_path, data, kind):
         stage(kind(), data, tmp_path)
     except OdfError as error:
         assert "input.dat" in error.message
+
+
+def test_features_that_are_no_array_are_refused_without_talk_of_sub_paths(tmp_path):
+    for features in ({"a": 1}, None, 5):
+        with pytest.raises(UnexpectedInputShape) as caught:
+            stage(
+                ReadStepGeoJson(), json.dumps({"type": "FeatureCollection", "features": features}), tmp_path
+            )
+        assert "FeatureCollection has its features" in caught.value.message
+    with pytest.raises(UnexpectedInputShape, match="nothing at 'features'"):
+        stage(ReadStepGeoJson(), '{"type": "FeatureCollection"}', tmp_path)

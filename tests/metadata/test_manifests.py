@@ -36,7 +36,7 @@ from odf_core.metadata import (
     snapshot_to_json,
 )
 from odf_core.metadata.block import DecodedBlock
-from odf_core.metadata.json_schema import manifest_json_schema
+from odf_core.metadata.schema_documents import manifest_json_schema
 from tests.metadata.model_strategies import blocks, configs, snapshots
 from tests.metadata.sample_blocks import BLOCKS
 

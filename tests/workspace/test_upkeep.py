@@ -6,9 +6,10 @@ import pytest
 
 from odf_core.chain import SystemTimeNotMonotonic
 from odf_core.identity import DatasetAlias, Multihash
-from odf_core.metadata import Timestamp
+from odf_core.metadata import DatasetKind, Timestamp, read_snapshots
 from odf_core.transfer.client.keyblocks import resume_chain
 from odf_core.workspace import (
+    DatasetBusy,
     DatasetInUse,
     LocalDatasetExists,
     LocalDatasetNotFound,
@@ -18,10 +19,12 @@ from odf_core.workspace import (
     PulledDataset,
     Workspace,
 )
+from odf_core.workspace.adding import add_snapshots
 from odf_core.workspace.deletion import delete_datasets
 from odf_core.workspace.reset import reset_dataset
 from odf_core.workspace.state import current_state
 from odf_core.workspace.tail import tail
+from odf_core.workspace.templates import template
 from odf_core.workspace.watermark import set_watermark
 from tests.builders.dataset_builder import root_dataset
 from tests.workspace.local_datasets import assert_whole, derivative_of, new_workspace, put
@@ -65,6 +68,22 @@ def test_what_is_deleted_together_may_depend_on_each_other(workspace: Workspace,
     derived = put(workspace, "derived", derivative_of(builder, "derived"), tmp_path)
     assert delete_datasets(workspace, [root, derived]) == []
     assert list(workspace.datasets()) == []
+
+
+def test_where_one_is_busy_none_is_deleted_or_replaced(workspace: Workspace, tmp_path: Path) -> None:
+    first = put(workspace, "foo", root_dataset("foo"), tmp_path)
+    second = put(workspace, "bar", root_dataset("bar"), tmp_path)
+    snapshots = [
+        item
+        for name in ("foo", "bar")
+        for item in read_snapshots(template(DatasetAlias.parse(name), DatasetKind.ROOT), name)
+    ]
+    with second.lock():
+        with pytest.raises(DatasetBusy):
+            delete_datasets(workspace, [first, second])
+        with pytest.raises(DatasetBusy):
+            add_snapshots(workspace, snapshots, NOW, replace_existing=True)
+    assert {item.id for item in workspace.datasets()} == {first.id, second.id}
 
 
 def test_a_reset_takes_blocks_off(workspace: Workspace, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def _named(name: str, data_type: DataType, path: str) -> Any:
     nullable = isinstance(data_type, DataTypeOption)
     if isinstance(data_type, DataTypeOption):
         data_type = data_type.inner
-    return pa.field(name, _type(data_type, path), nullable)
+    return pa.field(name, _type(data_type, path), nullable or isinstance(data_type, DataTypeNull))
 
 
 def _type(t: DataType, path: str) -> Any:

@@ -5,6 +5,12 @@ import os
 MOST_BYTES = 8 * 1024 * 1024
 
 
+def last_words(descriptor: int, most: int = 600) -> str:
+    """The end of the log, for a message."""
+    size = os.fstat(descriptor).st_size
+    return os.pread(descriptor, most, max(0, size - most)).decode(errors="replace").strip()
+
+
 def bound_log(descriptor: int, most: int = MOST_BYTES) -> None:
     """Cuts the older half off a log past `most` bytes. It is open for reading and appending.
 

@@ -52,8 +52,13 @@ class Calls:
     def fail(self, why: str) -> None:
         """Spark will not be there; calls that wait for it are told why."""
         with self._changed:
-            self._failure = why
+            self._failure = self._failure or why
             self._changed.notify_all()
+
+    def wait_for_an_answer(self, seconds: float) -> None:
+        """Until a call has ended (with the failure, say), for so long at most."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._answered > 0, seconds)
 
     def idle_for(self) -> float:
         """Seconds since the last call ended; 0 while there are calls."""
@@ -93,6 +98,7 @@ class Calls:
             self._active -= 1
             self._answered += 1
             self._idle_since = time.monotonic()
+            self._changed.notify_all()
 
     @contextlib.contextmanager
     def call(self) -> Iterator[Call]:

@@ -6,15 +6,19 @@ The server listens before Spark is there, so that callers see that something hap
 import logging
 import os
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import grpc
+import pyarrow
+import pyspark
 
 from odf_core.engines.errors import EngineStartFailed
 from odf_core.engines.folders import EngineFolders
@@ -22,7 +26,7 @@ from odf_core.engines.java import Java
 from odf_core.engines.options import SparkOptions
 from odf_core.engines.sandbox import Fence
 from odf_core.engines.spark.archive import ClassArchive
-from odf_core.engines.spark.bounded_log import bound_log
+from odf_core.engines.spark.bounded_log import bound_log, last_words
 from odf_core.engines.spark.calls import Calls
 from odf_core.engines.spark.classpath import engine_jars
 from odf_core.engines.spark.engine_service import EngineService
@@ -30,13 +34,15 @@ from odf_core.engines.spark.gates.check import prepare
 from odf_core.engines.spark.handlers import load
 from odf_core.engines.spark.launch import Jvm, JvmSpec
 from odf_core.engines.spark.runner import Runner
-from odf_core.engines.spark.session import build_session
+from odf_core.engines.spark.session import build_session, submitted_conf
 from odf_core.engines.spark.slices_service import SlicesService
 from odf_core.engines.wire import channel_options
 
 _log = logging.getLogger(__name__)
 _TICK_SECONDS = 0.25
 _STOP_SECONDS = 10
+_LAST_SECONDS = 5
+"""How long an engine that could not start stays to say so to the first caller."""
 _QUIET_SECONDS = 20
 """How long nobody has asked for anything before the archive of classes is made."""
 
@@ -51,9 +57,19 @@ class Engine:
         jars = engine_jars(spark_home)
         self._archive = ClassArchive(java, jars, folders.cache)
         self._spec = JvmSpec(
-            java, spark_home, jars, options.memory, folders.scratch, options.local, self._archive.flags()
+            java=java,
+            spark_home=spark_home,
+            jars=jars,
+            memory=options.memory,
+            scratch=folders.scratch,
+            local=options.local,
+            archive_flags=self._archive.flags(),
+            submitted=submitted_conf(options, folders.cache),
         )
         self._info = {
+            "engine": "spark",
+            "version": pyspark.__version__,
+            "pyarrow": pyarrow.__version__,
             "pid": os.getpid(),
             "java": java.version,
             "master": options.master,
@@ -62,10 +78,11 @@ class Engine:
         self._calls = Calls(options.calls, folders.scratch)
         self._runner = Runner(self._calls, options.calls)
         self._stop = threading.Event()
+        self._starting = False
 
     def run(self, report: Callable[[], None]) -> int:
         """Serves until it is told to stop or has nothing to do; `report` is called when it listens."""
-        signal.signal(signal.SIGTERM, lambda *_: self._stop.set())
+        signal.signal(signal.SIGTERM, self._terminate)
         jvm = Jvm(self._spec)  # before the first thread: it is forked
         server = self._listen()
         report()
@@ -77,6 +94,12 @@ class Engine:
             server.stop(grace=_STOP_SECONDS if jvm.running() else 1).wait()
             jvm.stop(_STOP_SECONDS)
             _log.info("Engine %d ends.", os.getpid())
+
+    def _terminate(self, number: int, frame: FrameType | None) -> None:
+        """SIGTERM: a start is broken off, calls get a while to end."""
+        self._stop.set()
+        if self._starting:
+            raise _Stopped
 
     def _listen(self) -> grpc.Server:
         threads = ThreadPoolExecutor(self._options.calls + 4, thread_name_prefix="grpc")
@@ -96,14 +119,20 @@ class Engine:
 
     def _serve(self, jvm: Jvm) -> int:
         try:
+            self._starting = True
             jvm.hand_to_pyspark(self._options.start_seconds)
             session = build_session(self._options, self._folders.scratch)
             load(self._options.handler_modules)
             prepare(session)
         except EngineStartFailed as error:
+            words = _log_words()
             _log.error("%s", error.message)
-            self._calls.fail(error.message)
+            self._calls.fail(f"{error.message} The log's last words: {words}")
+            self._calls.wait_for_an_answer(_LAST_SECONDS)
             return 1
+        except _Stopped:
+            return 0
+        self._starting = False
         self._calls.begin(session)
         _log.info("Spark %s is there.", session.version)
         while not self._stop.wait(_TICK_SECONDS):
@@ -117,10 +146,21 @@ class Engine:
         return 0
 
     def _upkeep(self, session: Any) -> None:
-        bound_log(sys.stderr.fileno())
+        if stat.S_ISREG(os.fstat(sys.stderr.fileno()).st_mode):
+            bound_log(sys.stderr.fileno())
         self._runner.end_abandoned()
         if self._archive.wanted and self._calls.answered and self._calls.idle_for() > _QUIET_SECONDS:
             self._archive.make(session, self._folders.scratch)
+
+
+class _Stopped(Exception):
+    """The engine was told to end while it started."""
+
+
+def _log_words() -> str:
+    """What the log ends with, where standard error is a file."""
+    descriptor = sys.stderr.fileno()
+    return last_words(descriptor) if stat.S_ISREG(os.fstat(descriptor).st_mode) else "(see there)"
 
 
 def _bind(server: grpc.Server, address: str) -> None:

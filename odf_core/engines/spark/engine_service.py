@@ -60,7 +60,7 @@ class EngineService:
 
     def _raw_query(self, content: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:
         try:
-            request = request_of(decode_message(RawQueryRequest, content))
+            message = decode_message(RawQueryRequest, content)
             entered = self._calls.enter()
         except InvalidEngineRequest as error:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, error.message)
@@ -68,7 +68,7 @@ class EngineService:
             context.abort(grpc.StatusCode.RESOURCE_EXHAUSTED, error.message)
         if not entered:
             context.abort(grpc.StatusCode.UNAVAILABLE, "the engine ends")
-        for word in self._runner.run(KIND, request, context.add_callback):
+        for word in self._runner.run(KIND, request_of(message), context.add_callback):
             yield encode_message(RawQueryResponseRoot(value=_raw_query_word(word)))
 
     def _transform(self, content: bytes, context: grpc.ServicerContext) -> Iterator[bytes]:

@@ -19,11 +19,11 @@ def as_odf_error(error: Exception) -> OdfError:
     if isinstance(error, (AnalysisException, ParseException)):
         return query_invalid(error)
     _log.error("A call failed.", exc_info=error)
+    if isinstance(error, (Py4JNetworkError, ConnectionError)):
+        return EngineDied("Spark's Java ended while it worked on the call; the engine's log may say why.")
     if isinstance(error, PySparkException):
         condition = error.getCondition()
         return EngineFailed(f"Spark failed: {first_line(error)}", extras={"condition": condition})
-    if isinstance(error, Py4JNetworkError):
-        return EngineDied("Spark's Java ended while it worked on the call; the engine's log may say why.")
     if isinstance(error, Py4JError):
         return EngineFailed(f"Spark failed: {first_line(error)}")
     return EngineFailed(f"The engine failed ({type(error).__name__}): {first_line(error)}")

@@ -64,6 +64,8 @@ class JvmSpec:
     scratch: Path
     local: bool = True
     archive_flags: tuple[str, ...] = ()
+    submitted: tuple[tuple[str, str], ...] = ()
+    """Settings that are needed before there is a session: packages to fetch, jars to load."""
 
     def command(self) -> list[str]:
         """The command line."""
@@ -79,6 +81,7 @@ class JvmSpec:
             "-cp",
             os.pathsep.join(str(jar) for jar in self.jars),
             "org.apache.spark.deploy.SparkSubmit",
+            *(part for name, value in self.submitted for part in ("--conf", f"{name}={value}")),
             "pyspark-shell",
         ]
 

@@ -22,24 +22,29 @@ ENGINE = "spark"
 
 
 def request_of(message: RawQueryRequest) -> dict[str, Any]:
-    """The deployed message as a request of this kind; raises `InvalidEngineRequest`."""
+    """The deployed message as a request of this kind."""
     transform = message.transform
-    if transform.engine.lower() != ENGINE:
-        raise InvalidEngineRequest(f"The query is for the engine {transform.engine!r}; this is {ENGINE!r}.")
     steps = [{"alias": step.alias, "query": step.query} for step in transform.queries or ()]
     if transform.query is not None:
         steps.append({"alias": None, "query": transform.query})
-    return {"steps": steps, "inputs": list(message.input_data_paths), "output": message.output_data_path}
+    return {
+        "engine": transform.engine,
+        "steps": steps,
+        "inputs": list(message.input_data_paths),
+        "output": message.output_data_path,
+    }
 
 
 def raw_query(
     session: SparkSession, request: dict[str, Any], progress: Progress, workdir: Path
 ) -> dict[str, Any]:
-    """`{"steps": [{"alias", "query"}], "inputs": [path], "output": path}` to `{"num_records"}`.
+    """`{"engine", "steps": [{"alias", "query"}], "inputs": [path], "output": path}` to `{"num_records"}`.
 
     Raises `InvalidEngineRequest`, `QueryRefused`, `QueryInvalid`.
     """
     steps, inputs, output = request["steps"], request["inputs"], Path(request["output"])
+    if request["engine"].lower() != ENGINE:
+        raise InvalidEngineRequest(f"The query is for the engine {request['engine']!r}; this is {ENGINE!r}.")
     if not steps or not inputs:
         raise InvalidEngineRequest("A raw query needs at least one step and one input file.")
     _read_in_order(session, inputs).createOrReplaceTempView(INPUT)

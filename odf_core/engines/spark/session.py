@@ -28,6 +28,16 @@ RESULT_CONF = {
 """Settings that decide about values."""
 
 LOCAL_PARTITIONS = 4
+SUBMITTED = "spark.jars"
+
+
+def submitted_conf(options: SparkOptions, cache: Path) -> tuple[tuple[str, str], ...]:
+    """Settings for jars that Spark fetches when it starts (`spark.jars.packages`, for S3), kept in a cache.
+
+    They stand in a command line that others can see: nothing else of the options does.
+    """
+    named = tuple((name, value) for name, value in options.conf if name.startswith(SUBMITTED))
+    return (("spark.jars.ivy", str(cache / "ivy")), *named) if named else ()
 
 
 def build_session(options: SparkOptions, scratch: Path) -> SparkSession:

@@ -27,6 +27,7 @@ _FILES_OF_ETC = (
     "timezone",
 )
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
+_REMOTE = ("spark.hadoop.fs.", "spark.jars")
 _PACKAGE = Path(__file__).resolve().parents[2]
 
 
@@ -65,6 +66,8 @@ def _reason_for_network(options: SparkOptions) -> str | None:
         return "the engine reaches its Spark cluster and storage"
     if options.listen is not None and not options.listen.startswith("unix:"):
         return f"the engine listens on {options.listen}"
+    if any(name.startswith(_REMOTE) for name, _ in options.conf):
+        return "the settings of Spark name storage or packages elsewhere"
     return None
 
 

@@ -66,7 +66,7 @@ def fetch_container(
     variables = _variables(step, state, context)
     source = f"The container {step.image[:200]}"
     with _prepared(_runtime(context), context) as here, spooled(source, context) as spool:
-        here.environment_file.write_text("".join(f"{name}={value}\n" for name, value in variables.items()))
+        here.environment_file.write_bytes(_lines(variables))
         ended = _run(here, step, spool.write, source, context)
         if ended.exit_code == _RUNTIME_FAILED:
             raise ContainerRuntimeMissing(f"{source} was not started; {Path(here.program).name} {ended}")
@@ -123,6 +123,14 @@ def _variables(step: FetchStepContainer, state: SourceState | None, context: Fet
     return variables
 
 
+def _lines(variables: dict[str, str]) -> bytes:
+    text = "".join(f"{name}={value}\n" for name, value in variables.items())
+    try:
+        return text.encode("utf-8", "surrogateescape")  # as the system's own variables are
+    except UnicodeEncodeError as error:
+        raise InvalidFetchStep("An environment variable of the container is no text.") from error
+
+
 @contextmanager
 def _prepared(program: str, context: FetchContext) -> Iterator[_Run]:
     """Folders of one run; a container that is still there when the block raises is removed."""
@@ -157,7 +165,7 @@ def _run(
         return _call(command, write, seconds, context)
     except TookTooLong as error:
         raise SourceTimedOut(f"{source} ran longer than {seconds:g} s and was removed.") from error
-    except (CannotStart, ValueError) as error:  # ValueError: a NUL in an argument
+    except CannotStart as error:
         raise InvalidFetchStep(f"{source} cannot be started: {error}.") from error
 
 
@@ -206,11 +214,13 @@ def _told(path: Path, source: str) -> str | None:
         return None
     except OSError as error:
         raise SourceMisbehaved(f"{source} leaves something else than a file as {path.name}.") from error
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor
+    try:
         facts = os.fstat(descriptor)
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > _STATE_BYTES:
             raise SourceMisbehaved(f"{source} leaves no file, or too large a one, as {path.name}.")
-        data = file.read(_STATE_BYTES)
+        data = os.read(descriptor, _STATE_BYTES)
+    finally:
+        os.close(descriptor)
     try:
         return data.decode().strip() or None
     except UnicodeDecodeError as error:

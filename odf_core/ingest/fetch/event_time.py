@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from odf_core.ingest.errors import EventTimeUnreadable
+from odf_core.ingest.words import shown
 from odf_core.metadata.sources import EventTimeSourceFromPath
 from odf_core.metadata.timestamp import Timestamp
 
@@ -42,10 +43,10 @@ def _first_group(pattern: str, path: str) -> str:
     try:
         matches = pc.match_substring_regex(subject, whole)[0].as_py()
         text: str = pc.replace_substring_regex(subject, whole, r"\1")[0].as_py() if matches else ""
-    except pa.ArrowInvalid as error:
+    except ValueError as error:  # of Arrow, or for what is no UTF-8
         raise EventTimeUnreadable(
             f"The pattern {pattern[:200]!r} of eventTime is not a regular expression with a group: "
-            f"{str(error)[:200]}."
+            f"{shown(str(error), 200)}."
         ) from error
     if not text:
         raise EventTimeUnreadable(

@@ -5,8 +5,6 @@ from urllib.parse import urlsplit
 from odf_core.ingest.errors import FetchStepUnsupported, InvalidFetchStep
 from odf_core.ingest.fetch.container import fetch_container
 from odf_core.ingest.fetch.files_glob import fetch_glob
-from odf_core.ingest.fetch.ftp import fetch_ftp
-from odf_core.ingest.fetch.http import fetch_http
 from odf_core.ingest.fetch.local import fetch_file
 from odf_core.ingest.fetch.mqtt import fetch_mqtt
 from odf_core.ingest.fetch.templates import expand
@@ -69,9 +67,14 @@ def _fetch_url(step: FetchStepUrl, state: SourceState | None, context: FetchCont
     except ValueError as error:
         raise InvalidFetchStep(f"The URL of the fetch step is none: {error}.") from error
     match parts.scheme:
+        # Only who fetches from the web waits for its libraries: `odf ingest` of a file does not.
         case "http" | "https":
+            from odf_core.ingest.fetch.http import fetch_http
+
             return fetch_http(step, text, state, context)
         case "ftp":
+            from odf_core.ingest.fetch.ftp import fetch_ftp
+
             return fetch_ftp(step, parts, context)
         case "file":
             return fetch_file(step, parts, state, context)

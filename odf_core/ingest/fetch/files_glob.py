@@ -56,8 +56,8 @@ def fetch_glob(
 
 def _matches(pattern: str, context: FetchContext) -> list[Path]:
     """Files that match, folders left out; a name that is no text is refused, as no state can hold it."""
-    if "\0" in pattern:
-        raise InvalidFetchStep("The pattern of the fetch step has a NUL character.")
+    if "\0" in pattern or not _is_text(pattern):
+        raise InvalidFetchStep("The pattern of the fetch step has a character that no path has.")
     limit = context.options.max_glob_files
     # Path.glob takes no absolute patterns.
     found = list(islice(glob.iglob(pattern, recursive=True), limit + 1))  # noqa: PTH207

@@ -20,6 +20,7 @@ from odf_core.ingest.fetch.http_url import shown_url
 from odf_core.ingest.fetch.resolve import resolve
 from odf_core.ingest.fetch.spool import Spool, spooled
 from odf_core.ingest.fetch.values import FetchContext, Fetched
+from odf_core.ingest.words import shown
 from odf_core.metadata.sources import EventTimeSourceFromMetadata, EventTimeSourceFromPath, FetchStepUrl
 from odf_core.metadata.timestamp import Timestamp
 
@@ -56,7 +57,7 @@ class _Client(ftplib.FTP):
     def getline(self) -> str:
         self._lines += 1
         if self._lines > _MOST_LINES:
-            raise ftplib.error_proto(f"an answer of more than {_MOST_LINES} lines")  # noqa: S321
+            raise ConnectionError(f"an answer of more than {_MOST_LINES} lines")
         return super().getline()
 
 
@@ -155,7 +156,7 @@ def _trouble(error: Any, source: str, deadline: Deadline, context: FetchContext)
         return SourceTimedOut(f"{source} was not fetched within {deadline.seconds:g} s.")
     if isinstance(error, TimeoutError):
         return SourceTimedOut(f"{source} was silent for longer than {context.options.read_timeout:g} s.")
-    text = str(error)[:300]
+    text = shown(str(error))
     if isinstance(error, ftplib.error_perm) and text.startswith("550"):
         return SourceNotFound(f"{source} does not exist, says its server: {text}.", objects=(source,))
     return SourceUnreachable(

@@ -102,7 +102,7 @@ def _check_status(answer: Answer, source: str) -> None:
 
 def _state_of(answer: Answer, context: FetchContext) -> tuple[SourceState | None, Timestamp | None]:
     """State of the source and, only where there is no ETag, its time of modification."""
-    if etag := answer.header("ETag"):
+    if (etag := answer.header("ETag")) and _FIELD.fullmatch(etag):
         return context.state(ETAG, etag), None
     try:
         moment = parsedate_to_datetime(answer.header("Last-Modified") or "")

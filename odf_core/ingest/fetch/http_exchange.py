@@ -27,6 +27,7 @@ from odf_core.ingest.fetch.deadline import Deadline
 from odf_core.ingest.fetch.http_url import HttpUrl
 from odf_core.ingest.fetch.resolve import resolve
 from odf_core.ingest.fetch.values import FetchContext
+from odf_core.ingest.words import shown
 
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _FOREIGN = (OSError, HTTPException, HTTPError, ValueError)
@@ -192,4 +193,4 @@ def _shortly(error: Exception) -> str:
     text = (
         str(error.args[-1] if isinstance(error, HTTPError) and error.args else error) or type(error).__name__
     )
-    return text.rpartition(">: ")[2][:300].rstrip(".")
+    return shown(text.rpartition(">: ")[2])

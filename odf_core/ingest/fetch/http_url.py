@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote, urljoin, urlsplit
 
 from odf_core.ingest.errors import InvalidFetchStep
+from odf_core.ingest.words import shown
 
 _PORTS = {"http": 80, "https": 443}
 _KEEP = "!#$%&'()*+,/:;=?@[]~"
@@ -33,11 +34,11 @@ class HttpUrl:
                 raise ValueError("it has no scheme http or https, or no host")
             host = parts.hostname if ":" in parts.hostname else parts.hostname.encode("idna").decode()
             port = _PORTS[parts.scheme] if parts.port is None else parts.port
+            target = quote(parts.path or "/", safe=_KEEP)
+            if parts.query:
+                target += "?" + quote(parts.query, safe=_KEEP)
         except ValueError as error:  # UnicodeError of a bad host is one too
-            raise InvalidFetchStep(f"This is no URL that can be fetched: {error}.") from error
-        target = quote(parts.path or "/", safe=_KEEP)
-        if parts.query:
-            target += "?" + quote(parts.query, safe=_KEEP)
+            raise InvalidFetchStep(f"This is no URL that can be fetched: {shown(str(error))}.") from error
         return cls(parts.scheme, host, port, target, _basic(parts.username, parts.password))
 
     def follow(self, location: str) -> "HttpUrl":
@@ -70,7 +71,7 @@ def shown_url(text: str) -> str:
     head, separator, rest = text.partition("://")
     rest = rest.partition("?")[0].partition("#")[0]
     authority, slash, path = rest.partition("/")
-    return f"{head}{separator}{authority.rpartition('@')[2]}{slash}{path}"[:500]
+    return shown(f"{head}{separator}{authority.rpartition('@')[2]}{slash}{path}", 500)
 
 
 def _basic(user: str | None, password: str | None) -> str | None:

@@ -1,7 +1,10 @@
 """Messages of an MQTT broker, until it is silent or there are enough (data.md 3.1).
 
-The broker keeps the session between polls, and with it the messages of quality 1 and 2 that came
-meanwhile. A message is acknowledged when it is in the file; one beyond the limits is not, and comes again.
+The broker keeps the session between polls, and with it the messages that came meanwhile, those of quality 0
+excepted. A message is acknowledged when it is in the file; one beyond the limits is not, and comes again.
+For that, "exactly once" is asked for as "at least once": the second half of its handshake comes after the
+broker has forgotten the message, which would be lost with the process. So a message comes twice when the
+connection breaks between file and acknowledgement, and never not at all.
 """
 
 import hashlib
@@ -19,10 +22,11 @@ from odf_core.ingest.fetch.resolve import resolve
 from odf_core.ingest.fetch.spool import Spool, spooled
 from odf_core.ingest.fetch.templates import expand
 from odf_core.ingest.fetch.values import FetchContext, Fetched, UpToDate
+from odf_core.ingest.words import shown
 from odf_core.metadata.enums import MqttQos
 from odf_core.metadata.sources import FetchStepMqtt
 
-_EXACTLY_ONCE = MqttQos.EXACTLY_ONCE.value
+_DRAIN_FACTOR = 5  # longest wait for a broker to fall silent before the end, in idle timeouts
 _LOOK_SECONDS = 0.1
 _SEPARATOR = b" "
 
@@ -57,11 +61,12 @@ class _Session:
         self._spool = spool
         self._source = source
         self._context = context
-        self._topics = [(topic.path, topic.qos.value if topic.qos else 0) for topic in step.topics]
+        self._topics = [
+            (topic.path, int(topic.qos not in (None, MqttQos.AT_MOST_ONCE))) for topic in step.topics
+        ]
         self._subscribed = False
         self._refusal: str | None = None
-        self._last_news = time.monotonic()
-        self._late_acks: list[tuple[int, int]] = []
+        self._last_news = self._full_since = time.monotonic()
         self._client = self._make_client()
 
     def run(self) -> None:
@@ -73,7 +78,7 @@ class _Session:
             while not self._is_over() and time.monotonic() < deadline:
                 lost = self._client.loop(_LOOK_SECONDS) != MQTT_ERR_SUCCESS
                 if self._refusal is not None:
-                    raise SourceUnreachable(f"{self._source} refuses: {self._refusal}.")
+                    raise SourceUnreachable(f"{self._source} refuses: {shown(self._refusal)}.")
                 if lost and self.records:
                     return  # what is acknowledged never comes again: keep it
                 if lost:
@@ -82,7 +87,6 @@ class _Session:
                 raise SourceTimedOut(
                     f"{self._source} took no subscription within {options.read_timeout:g} s."
                 )
-            self._acknowledge_late()
         finally:
             self._client.disconnect()
 
@@ -122,10 +126,12 @@ class _Session:
         silence = time.monotonic() - self._last_news
         if not self._subscribed:
             return silence > options.read_timeout
-        # What is half delivered with quality 2 cannot be got again: wait for its other half.
-        if self.full and all(quality != _EXACTLY_ONCE for _, quality in self._topics):
-            return True
-        return silence > options.mqtt_idle_timeout
+        # Closing a connection that still has messages to read can take the acknowledgements away. Without
+        # further ones the broker falls silent: only so many may be under way.
+        drained = (
+            self.full and time.monotonic() - self._full_since > _DRAIN_FACTOR * options.mqtt_idle_timeout
+        )
+        return silence > options.mqtt_idle_timeout or drained
 
     def _on_connect(self, client: Client, _data: Any, _flags: Any, reason: ReasonCode, _more: Any) -> None:
         if reason.is_failure:
@@ -148,21 +154,13 @@ class _Session:
         self._last_news = time.monotonic()
         options = self._context.options
         payload = (_SEPARATOR if self.records else b"") + bytes(message.payload)
-        room = options.max_bytes - options.max_bytes // 8  # the rest is for what is half delivered
-        self.full = self.full or (self.records > 0 and self._spool.size + len(payload) > room)
+        if not self.full and (
+            self.records >= options.mqtt_max_records
+            or (self.records and self._spool.size + len(payload) > options.max_bytes)
+        ):
+            self.full, self._full_since = True, self._last_news
         if self.full:
-            if message.qos != _EXACTLY_ONCE:
-                return
-            self._late_acks.append((message.mid, message.qos))
+            return
         self._spool.write(payload)
         self.records += 1
-        if not self.full:
-            self._client.ack(message.mid, message.qos)
-            self.full = self.records >= options.mqtt_max_records
-
-    def _acknowledge_late(self) -> None:
-        """Held back until now, so that the broker's window of messages under way ran dry."""
-        for mid, quality in self._late_acks:
-            self._client.ack(mid, quality)
-        while self._client.want_write() and self._client.loop(_LOOK_SECONDS) == MQTT_ERR_SUCCESS:
-            continue
+        self._client.ack(message.mid, message.qos)

@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from odf_core.ingest.errors import ArchiveDamaged, ArchiveEntryNotFound, ArchiveUnsafe
 from odf_core.ingest.prepare.options import PrepareContext
 from odf_core.ingest.prepare.sink import sink
+from odf_core.ingest.words import shown
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may take memory without a bound
 _ENCRYPTED = 0x1 | 0x40
@@ -49,7 +50,7 @@ def unzip(path: Path, sub_path: str | None, context: PrepareContext) -> Path:
 
 def _damaged(why: str) -> ArchiveDamaged:
     return ArchiveDamaged(
-        f"The input cannot be read as a zip file: {why[:200].rstrip('.')}. Fetch or send it again, or "
+        f"The input cannot be read as a zip file: {shown(why)}. Fetch or send it again, or "
         "correct the `decompress` step."
     )
 
@@ -81,7 +82,7 @@ def _choose(archive: zipfile.ZipFile, sub_path: str | None) -> zipfile.ZipInfo:
         chosen = [entry for entry in files if fnmatch.fnmatchcase(entry.filename, sub_path)]
     if len(chosen) == 1:
         return chosen[0]
-    names = [entry.filename[:100] for entry in chosen or files]
+    names = [repr(entry.filename[:100]) for entry in chosen or files]
     found = ", ".join(names[:_SHOWN]) + (", …" if len(names) > _SHOWN else "")
     raise ArchiveEntryNotFound(
         f"The zip file has {'several files' if chosen else 'no file'} for the subPath {sub_path[:200]!r}; "

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from odf_core.ingest.read.convert import Formats, convert_texts
 from odf_core.ingest.read.errors import ValueDoesNotFit
 from odf_core.ingest.read.places import Place
+from odf_core.ingest.read.temporal import DATE
 
 _INTEGER = r"^-?[0-9]+$"
 _NUMBER = r"^-?([0-9]*\.[0-9]+|[0-9]+\.?[0-9]*)([eE][-+]?[0-9]+)?$"
@@ -34,7 +35,8 @@ def infer_column(texts: Any, formats: Formats) -> Any:
 
 
 def _moment_type(known: Any, formats: Formats) -> Any:
-    if _fits(known, pa.date32(), formats):
+    dates_alone = formats.date is not None or _all_match(known, DATE)
+    if dates_alone and _fits(known, pa.date32(), formats):
         return pa.date32()
     microseconds = pa.timestamp("us", "UTC")
     if not _fits(known, microseconds, formats):

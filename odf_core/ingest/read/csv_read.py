@@ -70,7 +70,7 @@ def _columns(source: CsvSource, schema: Any | None, options: ReadOptions) -> Any
     names = _names(source)
     if not source.options.infer_schema:
         return pa.schema([(name, pa.string()) for name in names])
-    sample = _sample(source, options.infer_rows)
+    sample = _sample(source, options)
     types = [infer_column(column, source.options.formats) for column in sample]
     return pa.schema(list(zip(names, types, strict=True)))
 
@@ -82,13 +82,15 @@ def _names(source: CsvSource) -> list[str]:
     return names
 
 
-def _sample(source: CsvSource, most: int) -> list[Any]:
+def _sample(source: CsvSource, options: ReadOptions) -> list[Any]:
+    """The texts of the first rows by column, cut short where they are so long that they fill a split."""
     held: list[Any] = []
-    rows = 0
+    rows = size = 0
     for batch in _records(source):
-        held.append(batch.slice(0, most - rows))
+        held.append(batch.slice(0, options.infer_rows - rows))
         rows += len(held[-1])
-        if rows >= most:
+        size += held[-1].nbytes
+        if rows >= options.infer_rows or size >= options.split_bytes:
             break
     if not held:
         return [pa.array([], pa.string()) for _ in source.first]

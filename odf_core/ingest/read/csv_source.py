@@ -1,6 +1,7 @@
 """CSV as a stream of batches of strings."""
 
 import io
+import re
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,6 +20,8 @@ from odf_core.limits import KiB
 
 _TAIL = 64 * KiB
 _SHOWN = 80
+# How pyarrow words its complaint about a record of another width than the first.
+_RAGGED = re.compile(r"Row #(\d+): Expected (\d+) columns, got (\d+): (.*)", re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -52,9 +55,8 @@ class CsvSource:
         """
         if self.empty:
             return
-        rows = _Rows()
-        with self._open() as (source, stream), self._faults(rows):
-            reader = self._reader(stream, rows, width=len(self.first))
+        with self._open() as (source, stream), self._faults():
+            reader = self._reader(stream, width=len(self.first))
             last = None
             for batch in reader:
                 self.bytes_read = source.bytes_read
@@ -64,10 +66,9 @@ class CsvSource:
             self._check_end(stream.tail, last)
 
     def _first_record(self) -> list[str]:
-        rows = _Rows()
-        with self._open() as (_, stream), self._faults(rows):
+        with self._open() as (_, stream), self._faults():
             try:
-                reader = self._reader(stream, rows, width=0)
+                reader = self._reader(stream, width=0)
             except pa.ArrowInvalid:
                 if not stream.tail.strip(b"\r\n") and not stream.read(1):
                     return []
@@ -77,8 +78,8 @@ class CsvSource:
             raise InputLimitExceeded.at(
                 self.name, f"{width} columns are more than {self.bounds.limits.slice_columns}.", row=1
             )
-        with self._open() as (_, stream), self._faults(rows):
-            reader = self._reader(stream, rows, width=width, nulls=False)
+        with self._open() as (_, stream), self._faults():
+            reader = self._reader(stream, width=width, nulls=False)
             batch = next(batch for batch in reader if len(batch))
             return [column[0].as_py() for column in batch.columns]
 
@@ -91,7 +92,7 @@ class CsvSource:
         with stream:
             yield source, _Tailed(stream)
 
-    def _reader(self, stream: "_Tailed", rows: "_Rows", *, width: int, nulls: bool = True) -> Any:
+    def _reader(self, stream: "_Tailed", *, width: int, nulls: bool = True) -> Any:
         options = self.options
         return pa_csv.open_csv(
             stream,
@@ -103,7 +104,6 @@ class CsvSource:
                 quote_char=options.quote or False,
                 escape_char=False,
                 newlines_in_values=options.quote is not None,
-                invalid_row_handler=rows.refuse,
             ),
             convert_options=pa_csv.ConvertOptions(
                 column_types={f"f{index}": pa.string() for index in range(width)},
@@ -113,25 +113,24 @@ class CsvSource:
         )
 
     @contextmanager
-    def _faults(self, rows: "_Rows") -> Iterator[None]:
+    def _faults(self) -> Iterator[None]:
         """pyarrow's complaints as sentences about a row or a byte."""
         try:
             yield
         except pa.ArrowInvalid as error:
             if self.options.encoding == "utf-8":
                 check_utf8(self.path, name=self.name)
-            raise self._fault(rows, str(error)) from error
+            raise self._fault(str(error)) from error
 
-    def _fault(self, rows: "_Rows", text: str) -> MalformedInput:
-        if rows.refused is not None:
-            row = rows.refused
-            number = None if row.number is None else row.number - int(self.options.header)
+    def _fault(self, text: str) -> MalformedInput:
+        ragged = _RAGGED.search(text)
+        if ragged is not None:
+            row, expected, actual, record = ragged.groups()
             return MalformedInput.at(
                 self.name,
-                f"it has {row.actual_columns} values where {row.expected_columns} are due "
-                f"({row.text[:_SHOWN]!r}); mend the row, or quote values that hold the separator "
-                f"{self.options.separator!r}.",
-                row=number,
+                f"it has {actual} values where {expected} are due ({record[:_SHOWN]!r}); mend the row, or "
+                f"quote values that hold the separator {self.options.separator!r}.",
+                row=int(row) - int(self.options.header),
             )
         if "straddl" in text or "Empty CSV" in text:
             return MalformedInput.at(
@@ -156,17 +155,6 @@ class CsvSource:
                 self.name,
                 "it ends within a quoted value; the file is cut off, or a quote is missing.",
             )
-
-
-class _Rows:
-    """Keeps the record that pyarrow refuses."""
-
-    def __init__(self) -> None:
-        self.refused: Any = None
-
-    def refuse(self, row: Any) -> str:
-        self.refused = row
-        return "error"
 
 
 class _Tailed(io.RawIOBase):

@@ -7,7 +7,7 @@ from typing import Any
 
 import ijson
 
-from odf_core.ingest.read.errors import MalformedInput, UnexpectedInputShape
+from odf_core.ingest.read.errors import InputLimitExceeded, MalformedInput, UnexpectedInputShape
 from odf_core.ingest.read.json_columns import kind_of
 from odf_core.ingest.read.options import ReadOptions
 from odf_core.ingest.read.records import Record
@@ -42,22 +42,27 @@ class JsonSource:
         name: str,
         options: ReadOptions,
         floats: bool = False,
+        advice: str = "set or mend the `subPath` of the read step",
     ) -> None:
         self._path, self._encoding, self._name = path, encoding, name
         self._prefix = sub_path or ""
         self._floats = floats
+        self._advice = advice
+        self._longest = options.record_bytes
         self.bytes_read = 0
 
     def chunks(self) -> Iterator[list[Record]]:
         """Lists of records; raises `MalformedInput`, `UnexpectedInputShape`, `WrongInputEncoding`."""
-        self._require_array()
+        array_start = self._require_array()
         item = f"{self._prefix}.item" if self._prefix else "item"
         row = 0
         with self._stream() as stream:
             records: list[Record] = []
             chunk_start = 0
-            for value in self._values(stream, item):
+            bounded = _Bounded(stream, self._longest, array_start, self._name)
+            for value in self._values(bounded, item):
                 row += 1
+                bounded.restart(row)
                 if type(value) is not dict:
                     raise UnexpectedInputShape.at(
                         self._name, f"{kind_of(value)} stands where an object is due.", row=row
@@ -78,17 +83,18 @@ class JsonSource:
         """
         with self._stream() as stream:
             events = self._guarded(ijson.parse(stream, buf_size=_PIECE), None)
-            return next((found for found in events if found[0] in prefixes), None)
+            found = next((event for event in events if event[0] in prefixes), None)
+            self.bytes_read = stream.bytes_read
+            return found
 
-    def _require_array(self) -> None:
+    def _require_array(self) -> int:
+        """Checks what stands at the sub-path; returns how many bytes were read to see it."""
         found = self.find(self._prefix)
         where = f"at {self._prefix!r}" if self._prefix else "at the root"
         if found is None:
-            raise UnexpectedInputShape.at(
-                self._name, f"the document has nothing {where}; mend the `subPath` of the read step."
-            )
+            raise UnexpectedInputShape.at(self._name, f"the document has nothing {where}; {self._advice}.")
         if found[1] != "start_array":
-            advice = "set or mend the `subPath` of the read step"
+            advice = self._advice
             if found[1] == "start_map" and not self._prefix:
                 advice = "set the `subPath` of the read step, or use NdJson for one object a line"
             raise UnexpectedInputShape.at(
@@ -96,8 +102,9 @@ class JsonSource:
                 f"{_KINDS.get(found[1], 'a number')} stands {where}, where an array of objects is due; "
                 f"{advice}.",
             )
+        return self.bytes_read
 
-    def _values(self, stream: Utf8Stream, prefix: str) -> Iterator[Any]:
+    def _values(self, stream: "_Bounded", prefix: str) -> Iterator[Any]:
         return self._guarded(ijson.items(stream, prefix, use_float=self._floats, buf_size=_PIECE), 0)
 
     @contextmanager
@@ -120,6 +127,28 @@ class JsonSource:
                 return
             row = None if row is None else row + 1
             yield event
+
+
+class _Bounded:
+    """The stream for the parser of records, which builds one in memory before it gives it out."""
+
+    def __init__(self, stream: Utf8Stream, longest: int, start: int, name: str) -> None:
+        self._stream, self._longest, self._name = stream, longest, name
+        self._start = start
+        self._row = 0
+
+    def restart(self, row: int) -> None:
+        """A record has been given out: the next one begins about here."""
+        self._start, self._row = max(self._start, self._stream.bytes_read), row
+
+    def read(self, size: int) -> bytes:
+        if self._stream.bytes_read - self._start > self._longest:
+            raise InputLimitExceeded.at(
+                self._name,
+                f"a record, or what follows the last one, is longer than {self._longest} bytes.",
+                row=self._row + 1,
+            )
+        return self._stream.read(size)
 
 
 _END = object()

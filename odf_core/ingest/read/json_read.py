@@ -50,7 +50,10 @@ def _source(
             exact = exact_numbers(schema)
             return NdJsonSource(path, encoding_of(step.encoding), name=name, options=options, exact=exact)
         case ReadStepGeoJson():
-            source = JsonSource(path, "utf-8", "features", name=name, options=options, floats=True)
+            source = JsonSource(
+                path, "utf-8", "features", name=name, options=options, floats=True,
+                advice="a FeatureCollection has its features there",
+            )  # fmt: skip
             require_collection(source, name)
             return source
         case ReadStepNdGeoJson():

@@ -83,15 +83,15 @@ def _cast(column: Any, data_type: Any, place: Place) -> Any:
         if pa.types.is_timestamp(data_type) and pa.types.is_timestamp(column.type):
             return column.cast(data_type, safe=False)  # finer digits are cut off
         return column.cast(data_type)
-    except pa.ArrowNotImplementedError as error:
+    except pa.ArrowInvalid as error:
+        index = first_fault(column, lambda part: part.cast(data_type))
+        raise value_fault(column[index].as_py(), data_type, place, index) from error
+    except pa.ArrowException as error:
         raise UnsupportedInputType.at(
             place.file,
             f"its type {column.type} cannot be read as {data_type}; change it in the read step's schema.",
             column=place.column,
         ) from error
-    except pa.ArrowInvalid as error:
-        index = first_fault(column, lambda part: part.cast(data_type))
-        raise value_fault(column[index].as_py(), data_type, place, index) from error
 
 
 def _is_text(t: Any) -> bool:

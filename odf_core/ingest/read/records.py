@@ -39,7 +39,7 @@ def stage_records(
     chunks = iter(chunks)
     inferred = schema is None
     if schema is None:
-        head = _head(chunks, options.infer_rows)
+        head = _head(chunks, options, bytes_read)
         if not head:
             return None
         schema = infer_schema(head[: options.infer_rows], file, options.limits)
@@ -55,12 +55,17 @@ def stage_records(
         return writer.finish(has_read_schema=not inferred)
 
 
-def _head(chunks: Iterator[list[Record]], rows: int) -> list[Record]:
-    head: list[Record] = []
-    for chunk in chunks:
-        head.extend(chunk)
-        if len(head) >= rows:
+def _head(
+    chunks: Iterator[list[Record]], options: ReadOptions, bytes_read: Callable[[], int]
+) -> list[Record]:
+    """The sample for inference, cut short where records are so long that it would not fit in memory."""
+    head = list(next(chunks, []))
+    start = bytes_read()
+    while len(head) < options.infer_rows and bytes_read() - start < options.record_bytes:
+        chunk = next(chunks, None)
+        if chunk is None:
             break
+        head.extend(chunk)
     return head
 
 

@@ -15,7 +15,7 @@ _MOST_MEMBERS = 100_000
 _LONGEST_CPG = 64
 # Language driver of a dBase file (its byte 29) where no .cpg names the encoding.
 _DRIVERS = {0x01: "cp437", 0x02: "cp850", 0x03: "cp1252", 0x57: "cp1252", 0x65: "cp866", 0xC9: "cp1251"}
-_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, ValueError)
+_FAULTS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)

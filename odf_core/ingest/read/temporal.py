@@ -16,7 +16,7 @@ _DATE = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLOCK = r"[0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?"
 _MOMENT = rf"^{_DATE}([Tt ]{_CLOCK} ?([Zz]|[+-][0-9]{{2}}(:?[0-9]{{2}})?)?)?$"
 _ZONE = r"([Zz]|[+-][0-9]{2}(:?[0-9]{2})?)$"
-_UNPADDED_DATE = r"^(?P<y>[0-9]{4})-(?P<m>[0-9]{1,2})-(?P<d>[0-9]{1,2})$"
+DATE = r"^(?P<y>[0-9]{4})-(?P<m>[0-9]{1,2})-(?P<d>[0-9]{1,2})$"
 
 
 def moments(texts: Any, pattern: Pattern | None) -> Any:
@@ -32,17 +32,19 @@ def moments(texts: Any, pattern: Pattern | None) -> Any:
 
 
 def dates(texts: Any, pattern: Pattern | None) -> Any:
-    """Date32 of an array of strings; months and days may have one digit."""
+    """Date32 of an array of strings; months and days may have one digit, and of a moment it is the day."""
     if pattern is not None:
         return _pattern_texts(texts, pattern, with_clock=False).cast(pa.date32())
     try:
         return texts.cast(pa.date32())
     except pa.ArrowInvalid:
-        parts = pc.extract_regex(texts, _UNPADDED_DATE)
-        _all_matched(texts, parts, "date")
+        parts = pc.extract_regex(texts, DATE)
         year, month, day = (parts.field(index) for index in range(3))
         joined = pc.binary_join_element_wise(year, _two(month), _two(day), "-")
-        return _where_valid(texts, joined).cast(pa.date32())
+        is_date = pc.is_valid(parts)
+        no_text = pa.scalar(None, pa.string())
+        days = pc.if_else(is_date, joined, no_text).cast(pa.date32())
+        return pc.coalesce(days, moments(pc.if_else(is_date, no_text, texts), None).cast(pa.date32()))
 
 
 def times(texts: Any, data_type: Any) -> Any:
