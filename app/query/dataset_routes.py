@@ -19,7 +19,7 @@ from app.routing import readable, refusal
 from odf_core.chain import Projection
 from odf_core.data.records.encode import RecordsFormat, encode_records
 from odf_core.data.records.tail import TailRange
-from odf_core.metadata import event_to_json
+from odf_core.metadata import MetadataEvent, event_to_json
 
 router = APIRouter(tags=["queries"])
 
@@ -115,7 +115,9 @@ def _parts(at: Projection) -> dict[str, Any]:
     parts: dict[str, Any] = {
         name: event_to_json(event)["content"] for name, event in events.items() if event is not None
     }
-    sources = [*([at.polling_source] if at.polling_source is not None else []), *at.push_sources.values()]
+    sources: list[MetadataEvent] = list(at.push_sources.values())
+    if at.polling_source is not None:
+        sources.insert(0, at.polling_source)
     if sources:
         parts["sources"] = [event_to_json(source)["content"] for source in sources]
     vocabulary = at.vocabulary

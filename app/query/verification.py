@@ -26,8 +26,8 @@ async def verify_answer(node: NodeContext, caller: Caller, told: VerifyRequest) 
     In the order of the deployed node: type of the proof, hash of the input, of the sub-queries, signature,
     and then the query itself, run again. Raises `ProofUnsupported`, and what running a query raises.
     """
-    require_known_type(told.proof)
     try:
+        require_known_type(told.proof)
         commitment = Commitment.from_json(told.commitment)
         commitment.require_parts(told.input, told.sub_queries)
         require_signature(commitment, told.proof)

@@ -15,6 +15,7 @@ from odf_core.query.canonical import canonical_json
 from odf_core.sha3 import new_sha3
 
 PROOF_TYPE = "Ed25519Signature2020"
+UNSUPPORTED_TYPE = "EcdsaSecp256k1Signature2019"
 _SIGNATURE_BYTES = 64
 
 
@@ -99,9 +100,12 @@ def sign(commitment: Commitment, key: Ed25519PrivateKey) -> dict[str, str]:
 
 
 def require_known_type(proof: Mapping[str, Any]) -> None:
-    """Raises `ProofUnsupported` for another type than Ed25519Signature2020."""
-    if proof.get("type") != PROOF_TYPE:
-        raise ProofUnsupported(f"Proofs of the type {str(proof.get('type'))[:60]!r} are not checked here.")
+    """Raises `ProofUnsupported` for the type that deployed nodes know besides, `BadProof` for others."""
+    kind = proof.get("type")
+    if kind == UNSUPPORTED_TYPE:
+        raise ProofUnsupported(f"Proofs of the type {kind} are not checked here.")
+    if kind != PROOF_TYPE:
+        raise BadProof(f"A proof has the type {PROOF_TYPE}, not {str(kind)[:60]!r}.")
 
 
 def require_signature(commitment: Commitment, proof: Mapping[str, Any]) -> KeyDid:

@@ -58,7 +58,9 @@ def test_a_signed_answer_is_verified_and_a_changed_one_is_not(cities: IngestNode
     other = {**body["proof"], "proofValue": "u" + "A" * 86}
     status, answer = verify(cities, {**body, "proof": other})
     assert (status, answer["error"]["kind"]) == (400, "InvalidRequest::BadSignature")
-    status, answer = verify(cities, {**body, "proof": {**body["proof"], "type": "Secp256k1"}})
+    status, answer = verify(
+        cities, {**body, "proof": {**body["proof"], "type": "EcdsaSecp256k1Signature2019"}}
+    )
     assert (status, answer["code"]) == (501, "proof_unsupported")
 
 

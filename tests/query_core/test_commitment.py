@@ -54,6 +54,7 @@ def test_what_was_changed_is_noticed() -> None:
     ("field", "value", "error"),
     [
         ("type", "EcdsaSecp256k1Signature2019", ProofUnsupported),
+        ("type", "Ed25519", BadProof),
         ("proofValue", "u!!", BadProof),
         ("proofValue", "uAAAA", BadProof),
         ("proofValue", None, BadProof),
