@@ -101,7 +101,11 @@ async def _answered(node: NodeContext, caller: Caller, request: QueryRequest) ->
     "/verify",
     summary="Whether a signed answer is good",
     response_model=VerifyAnswer,
-    responses={**_REFUSALS, 400: {"model": VerifyAnswer, "description": "It is not, or cannot be read"}},
+    responses={
+        **_REFUSALS,
+        400: {"model": VerifyAnswer, "description": "It is not, or cannot be read"},
+        501: refusal("A proof of a type that is not checked here"),
+    },
     openapi_extra=body_of(VerifyRequest),
 )
 async def post_verify(request: Request, node: Node, caller: CurrentCaller) -> Response:
