@@ -96,7 +96,9 @@ def travel(
     def travel(name: str) -> Elsewhere:
         assert os.listdir(".odf/work") == []
         address = f"odf+{shared_node.base_url}/alice/{name}"
-        pushed = home("push", name, address, "--token", shared_node.token_of("alice"), "--visibility", "public")
+        pushed = home(
+            "push", name, address, "--token", shared_node.token_of("alice"), "--visibility", "public"
+        )
         assert pushed.code == 0, pushed.err
         elsewhere = tmp_path / "elsewhere"
         elsewhere.mkdir()
