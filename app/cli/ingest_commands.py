@@ -95,5 +95,8 @@ def _opened(file: str) -> Any:
     from contextlib import nullcontext
 
     from app.cli.engine import standard_input
+    from odf_core.ingest.errors import SourceNotFound
 
+    if file != "-" and not Path(file).is_file():
+        raise SourceNotFound(f"There is no file {file} to ingest; correct its path.", objects=[file])
     return standard_input() if file == "-" else nullcontext(Path(file))

@@ -119,3 +119,7 @@ def _wants_json(arguments: list[str]) -> bool:
     pairs = itertools.pairwise(arguments)
     split = any(name in {"-o", "--output"} and value == "json" for name, value in pairs)
     return split or any(item in {"-ojson", "-o=json", "--output=json"} for item in arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -100,7 +100,7 @@ def reset(
         "broken": [str(item.alias) for item in done.broken],
     }
     sentence = f"{found.alias} is at {done.new_head.short}; {done.num_blocks} block(s) taken off"
-    write_record(facts, output, sentence=sentence + "\n" + _lost(done.broken, "reset them too").rstrip())
+    write_record(facts, output, sentence=f"{sentence}\n{_lost(done.broken, 'reset them too')}".rstrip())
 
 
 def set_watermark(

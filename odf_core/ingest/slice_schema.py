@@ -29,7 +29,6 @@ def slice_schema(records: pa.Schema, names: Names, dataset: DataSchema | None) -
         raise IncompatibleSchema(
             f"The input does not fit the dataset's schema: {'; '.join(differences)}. Change the input or the "
             f"source's read schema, or declare the new schema first (SetDataSchema).",
-            objects=[item.name for item in dataset.fields],
             extras={"differences": differences},
         )
     return dataset

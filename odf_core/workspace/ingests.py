@@ -23,6 +23,7 @@ from odf_core.ingest.write import SliceTimes
 from odf_core.metadata import MergeStrategy, ReadStep, SourceState, Timestamp, Transform
 from odf_core.workspace.creation import append_blocks
 from odf_core.workspace.dataset import LocalDataset
+from odf_core.workspace.input_names import name_of, naming_input
 from odf_core.workspace.workspace import Workspace
 
 _PATIENCE_SECONDS = 60.0
@@ -81,10 +82,12 @@ class Ingests:
             source = push_source(dataset.alias, history.projection, source_name)
             step = source.read if media_type is None else read_step_for(media_type, source.read)
             system_time = self.now()
-            options = replace(self.read_options, name=name or path.name)
+            name = name or path.name
+            options = replace(self.read_options, name=name)
             plan = _Plan(step, source.preprocess, source.merge, options)
             times = SliceTimes(system_time, event_time or system_time)
-            return self._round(dataset, history, plan, path, times, None, workdir)
+            with naming_input(name, str(dataset.alias)):
+                return self._round(dataset, history, plan, path, times, None, workdir)
 
     def poll(self, reference: str, *, fetch_uncacheable: bool = False) -> Ingested:
         """Ask the polling source for news until it has no more; each file is a commit of its own.
@@ -118,10 +121,12 @@ class Ingests:
             fetched = fetch(source.fetch, state, context)
             if isinstance(fetched, UpToDate):
                 return _unchanged(dataset, "the source has nothing new"), False
-            path = prepare(source.prepare or (), fetched.path, self._preparing(workdir))
-            plan = _Plan(source.read, source.preprocess, source.merge, self.read_options)
+            name = name_of(source.fetch, fetched)
+            plan = _Plan(source.read, source.preprocess, source.merge, replace(self.read_options, name=name))
             times = SliceTimes(context.system_time, fetched.event_time or context.system_time)
-            done = self._round(dataset, history, plan, path, times, fetched.source_state, workdir)
+            with naming_input(name, str(dataset.alias)):
+                path = prepare(source.prepare or (), fetched.path, self._preparing(workdir))
+                done = self._round(dataset, history, plan, path, times, fetched.source_state, workdir)
             if context.savepoints is not None and fetched.savepoint is not None:
                 context.savepoints.remove(fetched.savepoint)
         return done, fetched.has_more

@@ -60,6 +60,7 @@ def test_resetting(odf: Odf, foo: DatasetBuilder) -> None:
     assert odf("reset", "foo", "--old-head", "nonsense", "--yes").code == 3
     assert odf("reset", "foo", "--yes", "-o", "json").json["newHead"] == str(foo.blocks[0].hash)
     assert odf("reset", "foo", "--yes", "-o", "json").json["result"] == "UpToDate"
+    assert odf("reset", "foo", "--yes").text.count("\n") == 1
 
 
 def test_watermarks(odf: Odf, foo: DatasetBuilder) -> None:

@@ -3,18 +3,24 @@
 import datetime
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from odf_core.engines.errors import QueryInvalid
+from odf_core.ingest.errors import ArchiveDamaged
 from odf_core.ingest.merge_errors import BadInputSchema, MergeKeyMissing, UnexpectedNulls
+from odf_core.ingest.read import MalformedInput
 from odf_core.ingest.sources import NoPollingSource, PushSourceAmbiguous, PushSourceNotFound
 from odf_core.metadata import (
     AddPushSource,
+    CompressionFormat,
     FetchStepUrl,
     MergeStrategyAppend,
     MergeStrategyLedger,
     MergeStrategySnapshot,
+    PrepStepDecompress,
     ReadStepCsv,
     ReadStepNdJson,
     SetDataSchema,
@@ -183,8 +189,29 @@ def test_a_preprocess_of_several_steps(maker: Maker, engine: str) -> None:
 
 def test_a_key_that_the_input_lacks(maker: Maker) -> None:
     maker.with_push(ReadStepCsv(header=True), MergeStrategyLedger(primary_key=("id",)))
-    with pytest.raises(MergeKeyMissing, match="names 'id'"):
+    with pytest.raises(MergeKeyMissing, match=r"^Input 'input-1': Ledger names 'id'"):
         maker.push("city\nA\n")
+
+
+def test_faults_of_a_polled_source_name_it(maker: Maker, tmp_path: Path) -> None:
+    source = tmp_path / "source.csv"
+    maker.make(_polling(source))
+    _put(source, "date,city,population\n2020-01-01,A\n", 0)
+    with pytest.raises(MalformedInput, match=f"^Input '{source.as_uri()}', row 1: "):
+        maker.poll()
+    gunzip = (PrepStepDecompress(format=CompressionFormat.GZIP),)
+    maker.commit(replace(_polling(source), prepare=gunzip))
+    with pytest.raises(ArchiveDamaged, match=f"^Input '{source.as_uri()}': "):
+        maker.poll()
+
+
+def test_faults_of_a_preprocess_query_say_whose_it_is(maker: Maker) -> None:
+    query = TransformSql(engine="spark", queries=(SqlQueryStep(query="SELECT citty FROM input"),))
+    maker.with_push(ReadStepCsv(header=True), MergeStrategyAppend(), query)
+    head = maker.dataset.head
+    with pytest.raises(QueryInvalid, match=r"^Preprocess query of the source of foo: .*column 8.*`citty`"):
+        maker.push("city\nA\n")
+    assert maker.dataset.head == head
 
 
 def test_which_source(maker: Maker) -> None:

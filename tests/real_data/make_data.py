@@ -1,6 +1,6 @@
-"""Makes the files in `data/` from the tables of the tz database: `python -m tests.real_data.make_data FOLDER`.
+"""Makes the files in `data/` from tables of the tz database: `python -m tests.real_data.make_data FOLDER`.
 
-FOLDER has `iso3166.tab`, `zone1970.tab` and `leap-seconds.list` of a release. README.md tells of their origin.
+FOLDER has `iso3166.tab`, `zone1970.tab` and `leap-seconds.list` of a release; README.md tells their origin.
 """
 
 import io
@@ -52,7 +52,7 @@ def _leap_seconds(path: Path) -> None:
 
 
 def _countries(path: Path) -> None:
-    now = {code: name for code, name in lines(path)}
+    now = {row[0]: row[1] for row in lines(path)}
     before = {code: name for code, name in now.items() if code not in AFTER_2010}
     editions = {
         "2010-06-01": before | ANTILLES | ASCII_NAMES,

@@ -20,8 +20,8 @@ def leap_seconds(edition: str) -> list[tuple[str, int]]:
 def countries(edition: str) -> dict[str, str]:
     """Names by code."""
     text = (DATA / f"countries-{edition}.tab").read_text("utf-8")
-    rows = (line.split("\t") for line in text.splitlines() if not line.startswith("#"))
-    return {code: name for code, name in rows}
+    rows = (tuple(line.split("\t")) for line in text.splitlines() if not line.startswith("#"))
+    return dict(rows)
 
 
 def changes(before: dict[str, str], after: dict[str, str]) -> set[tuple[int, str, str]]:

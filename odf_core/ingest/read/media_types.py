@@ -32,6 +32,7 @@ _EXTENSIONS = {
     "ndgeojson": "application/x-ndgeojson",
     "geojsonl": "application/x-ndgeojson",
     "shp": "application/vnd.shp",
+    "esri-shapefile": "application/vnd.shp",
     "parquet": "application/vnd.apache.parquet",
 }
 

@@ -16,6 +16,7 @@ _FOREIGN_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_ARCHIVE_MARKS = ((b"\x1f\x8b", "gzip"), (b"PK\x03\x04", "zip"))
 
 
 class Utf8Stream(io.RawIOBase):
@@ -79,6 +80,11 @@ class Utf8Stream(io.RawIOBase):
 
     def _skip_mark(self) -> None:
         head = self._file.read(4)
+        try:
+            refuse_compressed(head, name=self._name)
+        except WrongInputEncoding:
+            self._file.close()
+            raise
         for mark, encoding in _FOREIGN_MARKS:
             if self._decoder is None and head.startswith(mark):
                 self._file.close()
@@ -113,6 +119,7 @@ def check_utf8(path: Path, *, name: str) -> None:
     decoder = codecs.getincrementaldecoder("utf-8")()
     position = 0
     with path.open("rb") as file:
+        refuse_compressed(file.peek(4), name=name)
         while True:
             piece = file.read(_PIECE)
             pending = len(decoder.getstate()[0])
@@ -123,6 +130,18 @@ def check_utf8(path: Path, *, name: str) -> None:
             if not piece:
                 return
             position += len(piece)
+
+
+def refuse_compressed(head: bytes, *, name: str) -> None:
+    """Raises `WrongInputEncoding` where text is due and the first bytes are those of an archive."""
+    for mark, kind in _ARCHIVE_MARKS:
+        if head.startswith(mark):
+            raise WrongInputEncoding.at(
+                name,
+                f"it is compressed by {kind}; unpack it first, or have a polling source do so by a "
+                "`decompress` step of `prepare`.",
+                byte=0,
+            )
 
 
 def _fault(name: str, encoding: str, byte: int) -> WrongInputEncoding:
