@@ -66,8 +66,9 @@ class Worker:
     async def _run(self, job_id: str) -> None:
         """The task of the queue. Raises only what is to be tried again later."""
         job = await begin_job(self._node.engine, UUID(job_id))
-        if job is None:
-            return  # done by a worker that died before it could tell the queue, or gone with its dataset
+        if job is None:  # done by a worker that died before it could say so, or gone with its dataset
+            await self._discard(UUID(job_id))
+            return
         told = log.bind(job=job_id, kind=job.kind, attempt=job.attempts)
         try:
             if job.attempts > self._settings.max_attempts:
@@ -93,16 +94,16 @@ class Worker:
             fault = f"The job {job.id} failed by a fault of the node; the worker's log has the details."
             await self._fail(job, InternalError(fault))
         else:
-            await self._discard(job)
+            await self._discard(job.id)
 
     async def _fail(self, job: JobInfo, error: OdfError) -> None:
         await fail_job(self._node.engine, job.id, error)
-        await self._discard(job)
+        await self._discard(job.id)
 
-    async def _discard(self, job: JobInfo) -> None:
+    async def _discard(self, job_id: UUID) -> None:
         """Remove the staged input; what fails here is swept later with other uploads."""
         with contextlib.suppress(StoreUnavailable):
-            await anyio.to_thread.run_sync(discard_session, self._node.store, job.id)
+            await anyio.to_thread.run_sync(discard_session, self._node.store, job_id)
 
     async def _tick_for_ever(self) -> None:
         """Chores, again and again; an outage is logged and ends with the next round that succeeds."""
