@@ -1,5 +1,9 @@
-"""`spark.master = spark://…`: a master and two workers of the installed PySpark do the work."""
+"""`spark.master = spark://…`: a master and two workers of the installed PySpark do the work.
 
+Four JVMs need a minute of a machine with two cores, so it is asked for: ODF_TEST_FULL=1.
+"""
+
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +15,9 @@ import pytest
 from odf_core.engines.handle import SparkEngine
 from tests.engines.spark_cluster import Cluster
 from tests.spark_fixture import shared_engine
+
+
+pytestmark = pytest.mark.skipif(not os.environ.get("ODF_TEST_FULL"), reason="only with ODF_TEST_FULL=1")
 
 
 @pytest.fixture(scope="module")

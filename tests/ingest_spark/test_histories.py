@@ -24,7 +24,7 @@ from odf_core.metadata import (
 from odf_core.workspace import Workspace
 from tests.ingest_spark.making import Maker
 
-EXAMPLES = 100 if os.environ.get("ODF_TEST_FULL") else 3
+EXAMPLES = 100 if os.environ.get("ODF_TEST_FULL") else 2
 DDL = ("op INT", "city STRING", "kind STRING", "population BIGINT")
 KEY = ("city", "kind")
 

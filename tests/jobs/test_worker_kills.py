@@ -17,7 +17,7 @@ from tests.node_worker import WorkerProcess, worker_settings
 from tests.running_node import running_node
 from tests.services import S3Bucket
 
-KILLS = int(os.environ.get("ODF_TEST_KILLS", "3"))
+KILLS = int(os.environ.get("ODF_TEST_KILLS", "2"))
 SECONDS_FOR_ONE = 120
 
 
