@@ -16,7 +16,6 @@ from odf_core.engines.handle import SparkEngine
 from tests.engines.spark_cluster import Cluster
 from tests.spark_fixture import shared_engine
 
-
 pytestmark = pytest.mark.skipif(not os.environ.get("ODF_TEST_FULL"), reason="only with ODF_TEST_FULL=1")
 
 
