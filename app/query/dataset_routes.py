@@ -14,6 +14,7 @@ from app.datasets.addressing import Address
 from app.datasets.model import Action
 from app.datasets.service import HEAD, open_dataset
 from app.http import Node
+from app.query.run import require_records
 from app.query.tail import read_projection, tail_of
 from app.routing import readable, refusal
 from odf_core.chain import Projection
@@ -27,6 +28,7 @@ MOST_RECORDS = 100_000
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     **REFUSALS,
     404: refusal("No such dataset, or none that the caller may read"),
+    413: refusal("More records than one answer may have"),
 }
 
 
@@ -57,6 +59,7 @@ async def read_tail(
     ] = TailFormat.JSON_AOS,
 ) -> Response:
     """Records with their system columns; 64-bit integers are numbers, times are texts."""
+    require_records(node, limit)
     async with connect(node.engine) as conn:
         dataset = await open_dataset(conn, node, caller, address, Action.READ)
     projection = await read_projection(node, dataset)

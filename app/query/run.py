@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import anyio.to_thread
+from anyio.lowlevel import RunVar
 
 from app.accounts.model import Caller
 from app.context import NodeContext
@@ -34,6 +35,8 @@ from odf_core.storage import dataset_prefix, object_key
 from odf_core.workspace.queries import QueryableDataset, plan_query
 
 _MOST_BLOCK_BYTES = 1 << 40
+
+_turns_of_loop: RunVar[anyio.CapacityLimiter] = RunVar("odf_query_turns")
 
 
 class QueryTooLarge(LimitExceeded):
@@ -65,19 +68,34 @@ async def answer(node: NodeContext, caller: Caller, request: QueryRequest) -> An
     Raises `DatasetNotFound`, `BlockNotFound`, `DatasetWithoutSchema`, `QueryRefused`, `QueryInvalid`,
     `QueryTooLarge`, and what the engine raises.
     """
-    most = node.settings.query.max_records
-    if request.limit > most:
-        raise QueryTooLarge(f"An answer has {most} records at most; ask for them in parts.")
+    require_records(node, request.limit)
     engine = SparkQueries(spark_engine(node.settings), node.settings.query.seconds)
-    places = await anyio.to_thread.run_sync(engine.tables, request.query)
-    sources = await _sources(node, caller, request, {place.name for place in places})
-    _check_size(node, sources)
-    table = await anyio.to_thread.run_sync(partial(_run, node, engine, request, places, sources))
+    async with _turns(node.settings.query.parallelism):
+        places = await anyio.to_thread.run_sync(engine.tables, request.query)
+        sources = await _sources(node, caller, request, {place.name for place in places})
+        _check_size(node, sources)
+        table = await anyio.to_thread.run_sync(partial(_run, node, engine, request, places, sources))
     pinned = tuple(
         PinnedDataset(id=str(source.dataset.id), alias=name, block_hash=str(source.head))
         for name, source in sources.items()
     )
     return Answered(await anyio.to_thread.run_sync(_output, request, table), pinned)
+
+
+def require_records(node: NodeContext, wanted: int) -> None:
+    """Raises `QueryTooLarge` for more records than one answer may have."""
+    most = node.settings.query.max_records
+    if wanted > most:
+        raise QueryTooLarge(f"An answer has {most} records at most; ask for them in parts.")
+
+
+def _turns(parallelism: int) -> anyio.CapacityLimiter:
+    """Who waits for a turn holds no thread."""
+    limiter = _turns_of_loop.get(None)
+    if limiter is None:
+        limiter = anyio.CapacityLimiter(parallelism)
+        _turns_of_loop.set(limiter)
+    return limiter
 
 
 async def _sources(
