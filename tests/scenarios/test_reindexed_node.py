@@ -242,4 +242,4 @@ def forget_index(world: NodeWorld) -> None:
     import psycopg
 
     with psycopg.connect(world.database_url.replace("+psycopg", "")) as connection:
-        connection.execute("TRUNCATE dataset, ref, block, stored_object")
+        connection.execute("TRUNCATE dataset, ref, block, stored_object CASCADE")

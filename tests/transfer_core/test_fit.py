@@ -114,7 +114,7 @@ def test_nothing_to_fit(dialect):
 @settings(max_examples=40, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 6000), st.booleans()), min_size=1, max_size=60),
-    st.integers(30_000, 120_000),
+    st.integers(40_000, 120_000),
     st.sampled_from(DIALECTS),
 )
 def test_a_fitted_message_never_exceeds_its_room(shapes, room, dialect):
