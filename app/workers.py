@@ -32,12 +32,15 @@ def worker_environment(settings: Settings) -> dict[str, str]:
 
 
 def _texts(model: BaseModel, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Name and text of each setting that is not the default."""
+    """Name and text of each setting that is not the default; paths always, since the default ones begin in
+    the folder in which the node was started, and a child is in another."""
     for name, field in type(model).model_fields.items():
         value = getattr(model, name)
         if isinstance(value, BaseModel):
             yield from _texts(value, f"{prefix}{name}{NESTING}")
-        elif value is not None and value != field.get_default(call_default_factory=True):
+        elif isinstance(value, Path) or (
+            value is not None and value != field.get_default(call_default_factory=True)
+        ):
             yield prefix + name, _text(value)
 
 
