@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from odf_core.data import WrittenSlice, write_slice
+from odf_core.data import DefaultVocabulary, WrittenSlice, write_slice
 from odf_core.ingest.merge_errors import UnexpectedNulls
 from odf_core.ingest.merge_job import OP_COLUMN, Names
 from odf_core.ingest.slice_schema import INSTANT, slice_arrow_schema
@@ -138,13 +138,5 @@ def _as_timestamp(latest: Any) -> Timestamp:
     return Timestamp.from_datetime(latest.cast(pa.timestamp("ms", "UTC")).as_py())
 
 
-@dataclass(frozen=True, slots=True)
-class _Vocabulary:
-    offset_column: str
-    operation_type_column: str
-    system_time_column: str
-    event_time_column: str
-
-
-def _vocabulary(names: Names) -> _Vocabulary:
-    return _Vocabulary(names.offset, names.operation_type, names.system_time, names.event_time)
+def _vocabulary(names: Names) -> DefaultVocabulary:
+    return DefaultVocabulary(names.offset, names.operation_type, names.system_time, names.event_time)

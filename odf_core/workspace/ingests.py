@@ -13,14 +13,13 @@ from odf_core.ingest.fetch import FetchContext, FetchPolicy, SavepointStore, UpT
 from odf_core.ingest.fetch.options import FetchOptions
 from odf_core.ingest.history import History
 from odf_core.ingest.merge_job import MergeEngine
+from odf_core.ingest.plan import ReadPlan
 from odf_core.ingest.prepare import PrepareContext, PrepareOptions, prepare
-from odf_core.ingest.read import ReadOptions, default_preprocess, read
-from odf_core.ingest.read.media_types import read_step_for
-from odf_core.ingest.round import Round, run_round, strategy_of
+from odf_core.ingest.read import ReadOptions
+from odf_core.ingest.round import Round, run_round
 from odf_core.ingest.sources import is_uncacheable, polling_source, push_source
-from odf_core.ingest.values import StagedInput
 from odf_core.ingest.write import SliceTimes
-from odf_core.metadata import MergeStrategy, ReadStep, SourceState, Timestamp, Transform
+from odf_core.metadata import SourceState, Timestamp
 from odf_core.workspace.creation import append_blocks
 from odf_core.workspace.dataset import LocalDataset
 from odf_core.workspace.input_names import name_of, naming_input
@@ -80,11 +79,9 @@ class Ingests:
         with dataset.lock(patience=_PATIENCE_SECONDS), self._workdir() as workdir:
             history = _history(dataset)
             source = push_source(dataset.alias, history.projection, source_name)
-            step = source.read if media_type is None else read_step_for(media_type, source.read)
             system_time = self.now()
             name = name or path.name
-            options = replace(self.read_options, name=name)
-            plan = _Plan(step, source.preprocess, source.merge, options)
+            plan = ReadPlan.of_push(source, media_type, replace(self.read_options, name=name))
             times = SliceTimes(system_time, event_time or system_time)
             with naming_input(name, str(dataset.alias)):
                 return self._round(dataset, history, plan, path, times, None, workdir)
@@ -122,7 +119,7 @@ class Ingests:
             if isinstance(fetched, UpToDate):
                 return _unchanged(dataset, "the source has nothing new"), False
             name = name_of(source.fetch, fetched)
-            plan = _Plan(source.read, source.preprocess, source.merge, replace(self.read_options, name=name))
+            plan = ReadPlan.of_polling(source, replace(self.read_options, name=name))
             times = SliceTimes(context.system_time, fetched.event_time or context.system_time)
             with naming_input(name, str(dataset.alias)):
                 path = prepare(source.prepare or (), fetched.path, self._preparing(workdir))
@@ -135,7 +132,7 @@ class Ingests:
         self,
         dataset: LocalDataset,
         history: History,
-        plan: "_Plan",
+        plan: ReadPlan,
         path: Path,
         times: SliceTimes,
         state: SourceState | None,
@@ -176,24 +173,6 @@ class Ingests:
             yield path
         finally:
             shutil.rmtree(path, ignore_errors=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Plan:
-    """How the prepared bytes become records."""
-
-    read: ReadStep
-    preprocess: Transform | None
-    merge: MergeStrategy
-    options: ReadOptions
-
-    def staged(self, path: Path, history: History, workdir: Path) -> StagedInput | None:
-        staged = read(self.read, path, workdir, self.options)
-        if staged is None or staged.has_read_schema or self.preprocess is not None:
-            return staged
-        return default_preprocess(
-            staged, history.projection.vocabulary, strategy_of(self.merge).kind, workdir, self.options
-        )
 
 
 def _history(dataset: LocalDataset) -> History:

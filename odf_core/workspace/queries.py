@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from odf_core.chain import Projection
+from odf_core.chain.keys import primary_key_of
 from odf_core.data import odf_schema_to_arrow
 from odf_core.engines.query_job import Fold, QueryJob, Table, TablePlace
 from odf_core.engines.querying import SparkQueries
@@ -12,7 +12,6 @@ from odf_core.errors import InvalidInput, NotFound
 from odf_core.identity import Multihash
 from odf_core.ingest.history import History
 from odf_core.ingest.merge_job import pack_schema
-from odf_core.ingest.round import strategy_of
 from odf_core.metadata import StoredBlock, Timestamp
 from odf_core.workspace.workspace import Workspace
 
@@ -93,7 +92,7 @@ def _table(dataset: QueryableDataset, place: TablePlace, as_of: str | None) -> T
         schema=pack_schema(odf_schema_to_arrow(schema)),
         offset_column=whole.names.offset,
         max_offset=max_offset,
-        fold=Fold(primary_key=_primary_key(whole.projection), names=whole.names, at=place.at)
+        fold=Fold(primary_key=primary_key_of(whole.projection) or (), names=whole.names, at=place.at)
         if place.fold
         else None,
     )
@@ -115,10 +114,3 @@ def _as_of(
         raise AsOfNotFound(f"Dataset {dataset.name} has no block {as_of}.", objects=[dataset.name, as_of])
     moment = Timestamp.parse(as_of)
     return [block for block in dataset.blocks if block.block.system_time <= moment], None
-
-
-def _primary_key(at: Projection) -> tuple[str, ...]:
-    """The key of the active source's merge strategy: what tells the versions of a record together."""
-    sources = [at.polling_source] if at.polling_source is not None else list(at.push_sources.values())
-    keys = {strategy_of(source.merge).primary_key for source in sources}
-    return keys.pop() if len(keys) == 1 else ()
