@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from odf_core.data.files.logical_hash import logical_hash_file
     from odf_core.data.files.source import Source
     from odf_core.data.schema.ddl import ddl_schema_to_arrow
+    from odf_core.data.schema.declared import declared_schema
     from odf_core.data.schema.from_arrow import arrow_schema_to_odf
     from odf_core.data.schema.raw_read import read_raw_arrow_schema
     from odf_core.data.schema.raw_write import write_raw_arrow_schema
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from odf_core.data.slices.inspect import inspect_slice
     from odf_core.data.slices.records import as_records
     from odf_core.data.slices.vocabulary import DefaultVocabulary
-    from odf_core.data.slices.write import WrittenSlice, physical_hash_file, write_slice
+    from odf_core.data.slices.write import WrittenSlice, adopt_slice, physical_hash_file, write_slice
 
 __all__ = [
     "logical_hash_file",
@@ -51,9 +52,11 @@ __all__ = [
     "OffsetFault",
     "as_records",
     "write_slice",
+    "adopt_slice",
     "WrittenSlice",
     "DefaultVocabulary",
     "arrow_schema_to_odf",
+    "declared_schema",
     "ddl_schema_to_arrow",
     "odf_schema_to_arrow",
     "read_raw_arrow_schema",
@@ -104,6 +107,7 @@ __getattr__ = lazy_names(
         "files.logical_hash": ("logical_hash_file",),
         "files.source": ("Source",),
         "schema.ddl": ("ddl_schema_to_arrow",),
+        "schema.declared": ("declared_schema",),
         "schema.from_arrow": ("arrow_schema_to_odf",),
         "schema.raw_read": ("read_raw_arrow_schema",),
         "schema.raw_write": ("write_raw_arrow_schema",),
@@ -121,6 +125,7 @@ __getattr__ = lazy_names(
         "slices.vocabulary": ("DefaultVocabulary",),
         "slices.write": (
             "WrittenSlice",
+            "adopt_slice",
             "physical_hash_file",
             "write_slice",
         ),

@@ -8,7 +8,6 @@ from typing import Annotated, TypeAlias, TypeVar
 
 from odf_core.engines.errors import InvalidEngineRequest
 from odf_core.errors import OdfError
-from odf_core.identity import DatasetId
 from odf_core.metadata.codec.decode import decode_table
 from odf_core.metadata.codec.encode import encode_table
 from odf_core.metadata.declare import U64, UnionOf
@@ -16,26 +15,9 @@ from odf_core.metadata.events import OffsetInterval
 from odf_core.metadata.timestamp import Timestamp
 from odf_core.metadata.transforms import Transform
 from odf_core.metadata.versions import DEFAULT_MANIFEST_VERSION
+from odf_core.transform.request import TransformRequest
 
 _MAX_DEPTH = 32
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DatasetVocabulary:
-    """Names of the system columns; a coordinator fills all four."""
-
-    offset_column: str | None = None
-    operation_type_column: str | None = None
-    system_time_column: str | None = None
-    event_time_column: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watermark:
-    """A watermark that was set in an input at a system time."""
-
-    system_time: Timestamp
-    event_time: Timestamp
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,36 +70,6 @@ class RawQueryResponseRoot:
     """A union cannot be a root; this is."""
 
     value: RawQueryResponse
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TransformRequestInput:
-    """An input of a transformation; no interval where it has no new records."""
-
-    dataset_id: DatasetId
-    dataset_alias: str
-    query_alias: str
-    vocab: DatasetVocabulary
-    offset_interval: OffsetInterval | None = None
-    data_paths: tuple[str, ...]
-    schema_file: str
-    explicit_watermarks: tuple[Watermark, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TransformRequest:
-    """The next step of a derivative dataset."""
-
-    dataset_id: DatasetId
-    dataset_alias: str
-    system_time: Timestamp
-    vocab: DatasetVocabulary
-    transform: Transform
-    query_inputs: tuple[TransformRequestInput, ...]
-    next_offset: U64
-    prev_checkpoint_path: str | None = None
-    new_checkpoint_path: str
-    new_data_path: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,5 @@
 """Which events follow from an ingest (data.md 3.7, 3.8), and the blocks that carry them."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,13 +9,10 @@ from odf_core.ingest.write import NewSlice
 from odf_core.metadata import (
     AddData,
     DataSchema,
-    MetadataBlock,
     MetadataEvent,
     SetDataSchema,
     SourceState,
     StoredBlock,
-    Timestamp,
-    make_block,
 )
 
 
@@ -60,24 +56,6 @@ def data_events(
         )
     )
     return tuple(events)
-
-
-def chained(
-    at: Projection, events: Sequence[MetadataEvent], system_time: Timestamp
-) -> tuple[StoredBlock, ...]:
-    """The events as blocks that follow the head, all of one system time."""
-    blocks: list[StoredBlock] = []
-    previous, number = at.head, at.sequence_number
-    for event in events:
-        number = 0 if number is None else number + 1
-        block = make_block(
-            MetadataBlock(
-                system_time=system_time, prev_block_hash=previous, sequence_number=number, event=event
-            )
-        )
-        blocks.append(block)
-        previous = block.hash
-    return tuple(blocks)
 
 
 def objects_of(new: NewSlice | None) -> dict[ObjectRef, Path]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from odf_core.chain import Projection
-from odf_core.data import arrow_schema_to_odf, read_raw_arrow_schema
+from odf_core.data import declared_schema
 from odf_core.identity import ObjectKind, ObjectRef
 from odf_core.ingest.merge_job import Names
 from odf_core.metadata import AddData, DataSchema, ExecuteTransform, StoredBlock
@@ -44,9 +44,4 @@ class History:
     @property
     def schema(self) -> DataSchema | None:
         """The schema that the chain declares, None before it does."""
-        event = self.projection.schema
-        if event is None:
-            return None
-        if event.schema is not None:
-            return event.schema
-        return arrow_schema_to_odf(read_raw_arrow_schema(event.raw_arrow_schema or b""))
+        return declared_schema(self.projection.schema)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from odf_core.chain.following import chained
 from odf_core.data import odf_schema_to_arrow
 from odf_core.identity import ObjectRef
-from odf_core.ingest.commit import IngestCommit, chained, data_events, objects_of
+from odf_core.ingest.commit import IngestCommit, data_events, objects_of
 from odf_core.ingest.history import History
 from odf_core.ingest.merge_job import (
     MergeEngine,

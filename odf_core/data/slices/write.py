@@ -57,7 +57,7 @@ def write_slice(
     batches = rows.to_batches() if isinstance(rows, pa.Table) else rows
     try:
         _write(batches, _without_dictionaries(table_schema), target)
-        return _read_back(target, vocab or DefaultVocabulary())
+        return adopt_slice(target, vocab)
     except BaseException:
         target.unlink(missing_ok=True)
         raise
@@ -72,10 +72,16 @@ def physical_hash_file(source: Source) -> Multihash:
     return Multihash(SHA3_256, hasher.digest())
 
 
-def _read_back(path: Path, vocab: Vocabulary) -> WrittenSlice:
-    facts = inspect_slice(path, vocab=vocab)
+def adopt_slice(path: Path, vocab: Vocabulary | None = None) -> WrittenSlice:
+    """What a block has to say of a slice that lies in `path`, whoever has written it.
+
+    Raises `InvalidSliceInput` where there are no rows or the offsets do not ascend by one,
+    `SliceUnreadable`, `UnsupportedLogicalHashType`.
+    """
+    vocabulary = vocab or DefaultVocabulary()
+    facts = inspect_slice(path, vocab=vocabulary)
     if facts.first_offset is None or facts.last_offset is None:
-        raise InvalidSliceInput(f"A slice needs rows with an integer column {vocab.offset_column!r}.")
+        raise InvalidSliceInput(f"A slice needs rows with an integer column {vocabulary.offset_column!r}.")
     if facts.offset_fault is not None:
         raise InvalidSliceInput(
             f"Offsets have to ascend by one, but row {facts.offset_fault.row} has {facts.offset_fault.found}."

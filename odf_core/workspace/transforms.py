@@ -1,0 +1,123 @@
+"""Derivative datasets of a workspace: brought up to date with their inputs, a step at a time (data.md 4)."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from odf_core.identity import DatasetAlias, DatasetId, Multihash, ObjectRef
+from odf_core.metadata import StoredBlock, Timestamp, TransformSql
+from odf_core.transform.chains import InputChain
+from odf_core.transform.commit import commit_of
+from odf_core.transform.derivation import Derivation
+from odf_core.transform.errors import TransformNotDefined
+from odf_core.transform.execute import Target, execute_step
+from odf_core.transform.plan import plan_next
+from odf_core.transform.port import Say, TransformEngine
+from odf_core.workspace.creation import append_blocks
+from odf_core.workspace.dataset import LocalDataset
+from odf_core.workspace.workspace import Workspace
+
+ChooseEngine: TypeAlias = Callable[[TransformSql], TransformEngine]
+"""The engine, of the version, that a transform names; raises `EngineNotInstalled`."""
+
+_PATIENCE_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Transformed:
+    """What bringing a derivative dataset up to date came to; no new blocks: it was up to date."""
+
+    dataset: LocalDataset
+    old_head: Multihash | None
+    new_head: Multihash | None
+    num_blocks: int = 0
+    num_records: int = 0
+    late_rows: int = 0
+
+    @property
+    def is_updated(self) -> bool:
+        """Whether there are new blocks."""
+        return self.old_head != self.new_head
+
+
+@dataclass(slots=True)
+class Transforms:
+    """Steps by the engines that `choose` gives; `now` is read once for each step, for its system time."""
+
+    workspace: Workspace
+    choose: ChooseEngine
+    now: Callable[[], Timestamp] = Timestamp.now
+    say: Say = field(default=lambda word: None)
+
+    def update(self, reference: str | DatasetId | DatasetAlias) -> Transformed:
+        """Evaluate the query over what is new in the inputs, in as many steps as it takes.
+
+        Raises `LocalDatasetNotFound` for the dataset or an input, `TransformNotDefined`, `InputDiverged`,
+        `TransformInputsChanged`, what the engine raises, `IncompatibleResult`, `DatasetBusy`. What was
+        committed before an error stays.
+        """
+        dataset = self.workspace.dataset(reference)
+        with dataset.lock(patience=_PATIENCE_SECONDS):
+            derivation = Derivation.of(_blocks(dataset))
+            old_head, blocks, records, late = dataset.head, 0, 0, 0
+            inputs = self._inputs(dataset, derivation)
+            chains = [_chain(item) for item in inputs]
+            places = {item.id: item.folder for item in (*inputs, dataset)}
+
+            def locate(dataset_id: DatasetId, ref: ObjectRef) -> Path:
+                return places[dataset_id].object_path(ref)
+
+            while True:
+                step = plan_next(derivation.state, chains, changed_since=derivation.changed_since)
+                if step is None:
+                    break
+                system_time = self.now()
+                target = Target(dataset.id, _name(dataset))
+                with self._workdir() as workdir:
+                    engine = self.choose(step.transform)
+                    executed = execute_step(step, target, engine, system_time, locate, workdir, self.say)
+                    commit = commit_of(executed, system_time)
+                    if commit is None:
+                        break
+                    append_blocks(dataset.folder, commit.blocks, commit.objects)
+                for block in commit.blocks:
+                    derivation.feed(block)
+                blocks, records = blocks + len(commit.blocks), records + commit.num_records
+                late += executed.done.late_rows
+            return Transformed(dataset, old_head, dataset.head, blocks, records, late)
+
+    def _inputs(self, dataset: LocalDataset, derivation: Derivation) -> list[LocalDataset]:
+        event = derivation.state.transform
+        if event is None:
+            raise TransformNotDefined(
+                f"{dataset.alias} has no transformation: it is not computed from other datasets.",
+                objects=[dataset.id],
+            )
+        return [self.workspace.dataset(item.dataset_ref) for item in event.inputs]
+
+    @contextmanager
+    def _workdir(self) -> Iterator[Path]:
+        """A folder inside the workspace, so that new slices need not cross file systems."""
+        parent = self.workspace.root / "work"
+        parent.mkdir(exist_ok=True)
+        path = Path(tempfile.mkdtemp(prefix="transform-", dir=parent))
+        try:
+            yield path
+        finally:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _blocks(dataset: LocalDataset) -> list[StoredBlock]:
+    return list(dataset.folder.walk())[::-1] if dataset.head is not None else []
+
+
+def _chain(dataset: LocalDataset) -> InputChain:
+    return InputChain(dataset.id, _name(dataset), _blocks(dataset))
+
+
+def _name(dataset: LocalDataset) -> str:
+    return str(dataset.alias or dataset.id)
