@@ -56,7 +56,7 @@ def write_slice(
     table_schema = rows.schema if schema is None else schema
     batches = rows.to_batches() if isinstance(rows, pa.Table) else rows
     try:
-        _write(batches, _without_dictionaries(table_schema), target)
+        write_rows(batches, _without_dictionaries(table_schema), target)
         return adopt_slice(target, vocab)
     except BaseException:
         target.unlink(missing_ok=True)
@@ -95,7 +95,11 @@ def adopt_slice(path: Path, vocab: Vocabulary | None = None) -> WrittenSlice:
     return WrittenSlice(path, data_slice, facts.num_rows)
 
 
-def _write(batches: Iterable[Any], schema: Any, target: Path) -> None:
+def write_rows(batches: Iterable[Any], schema: Any, target: Path) -> None:
+    """Writes record batches as a slice is written, and does not look at it again.
+
+    Memory holds one row group. Raises `InvalidSliceInput`; the file is then incomplete.
+    """
     try:
         with pq.ParquetWriter(target, schema, **_WRITER_SETTINGS) as writer:
             for group in _row_groups(batches, schema):

@@ -24,6 +24,7 @@ _BUILT_IN = (
     "odf_core.engines.spark.slices.merge_handler",
     "odf_core.engines.spark.queries.tables",
     "odf_core.engines.spark.queries.run",
+    "odf_core.engines.spark.transforms.handler",
 )
 
 
