@@ -6,15 +6,26 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import msgspec
+
 from odf_core.engines.exchange import Exchange
 from odf_core.engines.handle import SparkEngine
+from odf_core.engines.identity import spark_identity
 from odf_core.engines.messages import encode_message
+from odf_core.engines.transform_calls import (
+    EXECUTE,
+    MIGRATE,
+    VALIDATE,
+    Migration,
+    Query,
+    QueryStep,
+    QueryTable,
+)
+from odf_core.ingest.merge_job import pack_schema, unpack_schema
 from odf_core.metadata import OffsetInterval, Timestamp, TransformSql
-from odf_core.transform import errors  # noqa: F401  the engine's errors are found by their codes
+from odf_core.transform import errors  # noqa: F401  errors that the engine tells are found by their codes
 from odf_core.transform.port import Say, StepDone, TableSchema, ValidQuery
-from odf_core.transform.request import TransformRequest, TransformRequestInput
-
-EXECUTE = "transform"
+from odf_core.transform.request import DatasetVocabulary, TransformRequest, TransformRequestInput
 
 
 class SparkTransforms:
@@ -26,20 +37,30 @@ class SparkTransforms:
         self._engine = engine
         self._deadline = deadline
 
+    def version(self) -> str:
+        """As `TransformEngine.version`."""
+        return spark_identity()
+
+    def validate(self, transform: TransformSql, tables: Sequence[TableSchema]) -> ValidQuery:
+        """As `TransformEngine.validate`."""
+        content = msgspec.to_builtins(_query(transform, tables))
+        reply = self._engine.run(VALIDATE, content, deadline=self._deadline)
+        return ValidQuery(
+            transform=replace(transform, version=self.version()),
+            columns=unpack_schema(reply["columns"]),
+            is_stateful=reply["stateful"],
+            remarks=tuple(reply["remarks"]),
+        )
+
     def execute(self, request: TransformRequest, say: Say) -> StepDone:
         """As `TransformEngine.execute`."""
         with self._engine.exchange() as exchange:
             handed = _handed(exchange, request)
             content = {"request": encode_message(handed).hex()}
             reply = self._engine.run(EXECUTE, content, deadline=self._deadline, progress=say)
-            for made, wanted in (
-                (handed.new_data_path, request.new_data_path),
-                (handed.new_checkpoint_path, request.new_checkpoint_path),
-            ):
-                if Path(made).is_file():
-                    shutil.move(made, wanted)
-        interval = reply["interval"]
-        watermark = reply["watermark"]
+            _fetch(handed.new_data_path, request.new_data_path)
+            _fetch(handed.new_checkpoint_path, request.new_checkpoint_path)
+        interval, watermark = reply["interval"], reply["watermark"]
         return StepDone(
             new_offset_interval=None
             if interval is None
@@ -47,6 +68,54 @@ class SparkTransforms:
             new_watermark=None if watermark is None else Timestamp.parse(watermark),
             late_rows=reply["late_rows"],
         )
+
+    def migrate(
+        self,
+        old: TransformSql,
+        new: TransformSql,
+        tables: Sequence[TableSchema],
+        checkpoint: Path | None,
+        new_checkpoint: Path,
+    ) -> None:
+        """As `TransformEngine.migrate`."""
+        with self._engine.exchange() as exchange:
+            asked = Migration(
+                old=_query(old, tables),
+                new=_query(new, tables),
+                checkpoint=None if checkpoint is None else str(exchange.put(checkpoint)),
+                new_checkpoint=str(exchange.folder / "checkpoint"),
+            )
+            self._engine.run(MIGRATE, msgspec.to_builtins(asked), deadline=self._deadline)
+            _fetch(asked.new_checkpoint, str(new_checkpoint))
+
+
+def _query(transform: TransformSql, tables: Sequence[TableSchema]) -> Query:
+    steps = [QueryStep(query=step.query, alias=step.alias) for step in transform.queries or ()]
+    if transform.query is not None:
+        steps.append(QueryStep(query=transform.query))
+    return Query(
+        steps=tuple(steps),
+        tables=tuple(
+            QueryTable(
+                name=table.query_alias, schema=pack_schema(table.columns), names=_names(table.vocabulary)
+            )
+            for table in tables
+        ),
+    )
+
+
+def _names(vocab: DatasetVocabulary) -> tuple[str, str, str, str]:
+    return (
+        vocab.offset_column or "offset",
+        vocab.operation_type_column or "op",
+        vocab.system_time_column or "system_time",
+        vocab.event_time_column or "event_time",
+    )
+
+
+def _fetch(made: str, wanted: str) -> None:
+    if Path(made).is_file():
+        shutil.move(made, wanted)
 
 
 def _handed(exchange: Exchange, request: TransformRequest) -> TransformRequest:

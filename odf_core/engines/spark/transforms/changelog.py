@@ -1,8 +1,8 @@
 """From the result before and the result now to the operations that tell the difference.
 
-Rows that are in both are not told. Within one value of the keys that the result shows, the i-th row that went
-and the i-th that came are a correction; what is left over is retracted or appended. The order follows from the
-values alone: by event time, then by the other columns in their order, corrections side by side.
+Rows that are in both are not told. Within one value of the keys that the result shows, the i-th row that
+went and the i-th that came are a correction; what is left over is retracted or appended. The order follows
+from the values alone: by event time, then by the other columns in their order, corrections side by side.
 """
 
 from collections.abc import Sequence

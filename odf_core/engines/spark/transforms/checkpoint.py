@@ -91,7 +91,8 @@ def read_checkpoint(path: Path | None, query: str) -> Memory:
         ) from error
     if memory.query != query:
         raise CheckpointUnreadable(
-            "The checkpoint was left by another query. Restore the one that the chain names, or reset the dataset."
+            "The checkpoint was left by another query. Restore the one that the chain names, or reset the "
+            "dataset."
         )
     return memory
 

@@ -1,113 +1,101 @@
 """Calls of a coordinator: validate a query, evaluate a step, migrate a checkpoint."""
 
-import hashlib
-import json
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
-import pyarrow as pa
 from pyspark.sql import SparkSession
 
 from odf_core.engines.errors import InvalidEngineRequest
 from odf_core.engines.messages import decode_message
 from odf_core.engines.spark.handlers import Progress, register
 from odf_core.engines.spark.slices.carriers import spark_schema
-from odf_core.engines.spark.slices.tuning import tune
-from odf_core.engines.spark.transforms.checkpoint import read_checkpoint, write_checkpoint
-from odf_core.engines.spark.transforms.inputs import NewRows, all_small
-from odf_core.engines.spark.transforms.linear import carried_frame
-from odf_core.engines.spark.transforms.nodes import Node
-from odf_core.engines.spark.transforms.output import as_written, write_result
-from odf_core.engines.spark.transforms.plans import Plan, Step, Table, plan_query
-from odf_core.engines.spark.transforms.result import Result, refuse_system_columns, result_of
-from odf_core.engines.spark.transforms.stateful import evaluate
-from odf_core.engines.spark.transforms.stateless import rows_in_order, with_corrections
-from odf_core.engines.spark.transforms.watermarks import advanced, least
-from odf_core.metadata import OffsetInterval, TransformSql
-from odf_core.transform.errors import InvalidQueryResult
+from odf_core.engines.spark.transforms.checkpoint import Memory, read_checkpoint, write_checkpoint
+from odf_core.engines.spark.transforms.execute import execute
+from odf_core.engines.spark.transforms.plans import Plan, Step, Table
+from odf_core.engines.spark.transforms.result import Result
+from odf_core.engines.spark.transforms.understand import query_digest, remarks_on, understood
+from odf_core.engines.transform_calls import EXECUTE, MIGRATE, VALIDATE, Migration, Query
+from odf_core.ingest.merge_job import pack_schema, unpack_schema
+from odf_core.transform.errors import QueryNotMigratable
 from odf_core.transform.request import TransformRequest
 
-EXECUTE = "transform"
 
-
-def execute(session: SparkSession, request: TransformRequest, workdir: Path) -> dict[str, Any]:
-    """One step; `{"interval": [first, last] or null, "watermark": text or null, "late_rows": n}`.
-
-    Raises `QueryRefused`, `QueryInvalid`, `InvalidQueryResult`, `CheckpointUnreadable`, `StateTooLarge`.
-    """
-    inputs = [NewRows.of(number, item) for number, item in enumerate(request.query_inputs)]
-    tune(session, [file for item in inputs for file in item.files])
-    tables = [
-        Table(item.query_alias, rows.spark) for item, rows in zip(request.query_inputs, inputs, strict=True)
-    ]
-    names = {item.number: item.names for item in inputs}
-    plan = plan_query(session, steps_of(request.transform), tables, workdir / "leaves")
-    result = result_of(plan.schema, plan.shape, request.vocab, names)
-    refuse_system_columns(plan.shape, names, plan.input_of)
-    digest = query_digest(request.transform, plan)
-    previous = Path(request.prev_checkpoint_path) if request.prev_checkpoint_path is not None else None
-    memory = read_checkpoint(previous, digest)
-    watermarks = advanced(memory.watermarks, request.query_inputs)
-    watermark = least(watermarks, request.query_inputs, memory.watermark)
-    frames = {item.number: item.frame(session) for item in inputs}
-    late = 0
-    batches: Iterable[Any]
-    small = all_small(inputs)
-    if plan.shape.is_linear:
-        frame = carried_frame(session, plan, plan.shape.plan.number, frames)
-        batches = (
-            as_written(batch, result) for batch in with_corrections(rows_in_order(frame, small, workdir))
-        )
-    else:
-        told, late = evaluate(session, plan, result, frames, memory, watermark, small, workdir)
-        batches = told.to_batches()
-    interval = write_result(
-        batches, result, request.system_time, request.next_offset, Path(request.new_data_path)
-    )
-    memory.watermarks, memory.watermark = watermarks, watermark
-    write_checkpoint(memory, Path(request.new_checkpoint_path))
+def _validate(
+    session: SparkSession, request: dict[str, Any], progress: Progress, workdir: Path
+) -> dict[str, Any]:
+    """A `Query`; `{"columns": schema, "stateful": bool, "remarks": [text]}`."""
+    query = _convert(request, Query)
+    plan, result = _understood(session, query, workdir)
     return {
-        "interval": None if interval is None else [interval.start, interval.end],
-        "watermark": None if watermark is None else str(watermark),
-        "late_rows": late,
+        "columns": pack_schema(result.columns),
+        "stateful": not plan.shape.is_linear,
+        "remarks": remarks_on(plan),
     }
 
 
-def steps_of(transform: TransformSql) -> list[Step]:
-    """The queries in their order; the last is the result."""
-    steps = [Step(step.query, step.alias) for step in transform.queries or ()]
-    if transform.query is not None:
-        steps.append(Step(transform.query, None))
-    if not steps:
-        raise InvalidEngineRequest("A transformation needs a query.")
-    return steps
-
-
-def query_digest(transform: TransformSql, plan: Plan) -> str:
-    """What a state belongs to: the queries, and the columns of which it keeps rows."""
-    kept = [[(column.name, column.type) for column in prefix.output] for prefix in plan.shape.prefixes]
-    text = json.dumps(
-        [[(step.alias, step.query) for step in steps_of(transform)], [] if plan.shape.is_linear else kept]
-    )
-    return hashlib.sha3_256(text.encode()).hexdigest()
-
-
-def _handle(
+def _execute(
     session: SparkSession, request: dict[str, Any], progress: Progress, workdir: Path
 ) -> dict[str, Any]:
-    """`{"request": the TransformRequest as hexadecimal text of its FlatBuffers form}`."""
-    message = decode_message(TransformRequest, bytes.fromhex(_text(request, "request")))
+    """`{"request": the TransformRequest as hexadecimal text of its FlatBuffers form}`;
+    `{"interval": [first, last] or null, "watermark": text or null, "late_rows": n}`."""
+    text = request.get("request")
+    if not isinstance(text, str):
+        raise InvalidEngineRequest("A step needs 'request', a text.")
+    message = decode_message(TransformRequest, bytes.fromhex(text))
     progress("evaluating the query")
-    return execute(session, message, workdir)
+    done = execute(session, message, workdir)
+    interval = done.new_offset_interval
+    return {
+        "interval": None if interval is None else [interval.start, interval.end],
+        "watermark": None if done.new_watermark is None else str(done.new_watermark),
+        "late_rows": done.late_rows,
+    }
 
 
-def _text(request: dict[str, Any], name: str) -> str:
-    value = request.get(name)
-    if not isinstance(value, str):
-        raise InvalidEngineRequest(f"The call needs {name!r}, a text.")
-    return value
+def _migrate(
+    session: SparkSession, request: dict[str, Any], progress: Progress, workdir: Path
+) -> dict[str, Any]:
+    """A `Migration`; leaves the new checkpoint, and `{}`."""
+    asked = _convert(request, Migration)
+    old, _ = _understood(session, asked.old, workdir)
+    new, _ = _understood(session, asked.new, workdir)
+    old_digest, new_digest = (
+        query_digest(_steps(query), plan) for query, plan in ((asked.old, old), (asked.new, new))
+    )
+    if not (old.shape.is_linear and new.shape.is_linear):
+        raise QueryNotMigratable(
+            "A query that groups, joins or compares rows cannot follow another one or be followed: what was "
+            "told so far would not be its result. Make a new dataset for it, or reset this one to before its "
+            "first step."
+        )
+    previous = Path(asked.checkpoint) if asked.checkpoint is not None else None
+    known = read_checkpoint(previous, old_digest)
+    memory = Memory(new_digest, watermarks=known.watermarks, watermark=known.watermark)
+    write_checkpoint(memory, Path(asked.new_checkpoint))
+    return {}
 
 
-register(EXECUTE, _handle)
+def _understood(session: SparkSession, query: Query, workdir: Path) -> tuple[Plan, Result]:
+    tables = [Table(item.name, spark_schema(unpack_schema(item.schema)), item.names) for item in query.tables]
+    folder = workdir / f"leaves-{len(list(workdir.iterdir()))}"
+    return understood(session, _steps(query), tables, query.names, folder)
+
+
+def _steps(query: Query) -> list[Step]:
+    return [Step(item.query, item.alias) for item in query.steps]
+
+
+_Struct = Any
+
+
+def _convert(request: dict[str, Any], kind: type[_Struct]) -> _Struct:
+    try:
+        return msgspec.convert({name: value for name, value in request.items() if name != "kind"}, kind)
+    except msgspec.ValidationError as error:
+        raise InvalidEngineRequest(f"The call cannot be read: {error}.") from error
+
+
+register(VALIDATE, _validate)
+register(EXECUTE, _execute)
+register(MIGRATE, _migrate)

@@ -16,6 +16,7 @@ from odf_core.engines.spark.slices.carriers import spark_schema
 from odf_core.engines.spark.slices.columns import col
 from odf_core.engines.spark.slices.frames import read_in_order
 from odf_core.engines.spark.transforms.carried import OFFSET, OP
+from odf_core.engines.spark.transforms.result import SystemNames, system_names
 from odf_core.metadata import OffsetInterval
 from odf_core.transform.request import TransformRequestInput
 
@@ -29,7 +30,7 @@ class NewRows:
 
     number: int
     schema: pa.Schema
-    names: tuple[str, str, str, str]
+    names: SystemNames
     files: tuple[str, ...]
     interval: OffsetInterval | None
 
@@ -42,13 +43,7 @@ class NewRows:
             raise InvalidEngineRequest(
                 f"The schema file of the input {request.query_alias} cannot be read: {error}."
             ) from error
-        vocab = request.vocab
-        names = (
-            vocab.offset_column or "offset",
-            vocab.operation_type_column or "op",
-            vocab.system_time_column or "system_time",
-            vocab.event_time_column or "event_time",
-        )
+        names = system_names(request.vocab)
         files = request.data_paths if request.offset_interval is not None else ()
         return cls(number, schema, names, tuple(files), request.offset_interval)
 

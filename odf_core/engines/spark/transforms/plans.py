@@ -1,7 +1,8 @@
 """From the text of a query to a plan whose shape is known; plans are kept, since planning takes longer than
 a small step.
 
-Inputs stand in the plan as empty files with their schema: had they rows, the optimiser could compute with them.
+Inputs stand in the plan as empty files with their schema: had they rows, the optimiser could compute
+with them.
 """
 
 import json
@@ -45,10 +46,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """An input as the query knows it."""
+    """An input as the query knows it; `names` are those of offset, operation, system and event time."""
 
     name: str
     schema: T.StructType
+    names: tuple[str, str, str, str] = ("offset", "op", "system_time", "event_time")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Which columns the result of a query has, and how they stand in a slice (data.md 4.5)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import pyarrow as pa
 from pyspark.sql import types as T
@@ -22,7 +23,7 @@ class Result:
 
     schema: pa.Schema
     places: tuple[int, ...]
-    names: tuple[str, str, str, str]
+    names: "SystemNames"
 
     @property
     def columns(self) -> pa.Schema:
@@ -30,26 +31,34 @@ class Result:
         return pa.schema(list(self.schema)[3:])
 
 
-def result_of(
-    schema: T.StructType, shape: Shape, vocab: DatasetVocabulary, inputs: dict[int, tuple[str, str, str, str]]
-) -> Result:
-    """The columns of the slice; `inputs` has the system columns' names of each input by its number.
+SystemNames: TypeAlias = tuple[str, str, str, str]
+"""Names of offset, operation, system time and event time."""
 
-    Raises `InvalidQueryResult`, `UnsupportedColumnType`.
-    """
-    names = (
+
+def system_names(vocab: DatasetVocabulary) -> SystemNames:
+    """The names, those of the specification for what is left out."""
+    return (
         vocab.offset_column or "offset",
         vocab.operation_type_column or "op",
         vocab.system_time_column or "system_time",
         vocab.event_time_column or "event_time",
     )
+
+
+def result_of(
+    schema: T.StructType, shape: Shape, names: SystemNames, inputs: Sequence[SystemNames]
+) -> Result:
+    """The columns of the slice; `inputs` has the system columns' names of each input by its number.
+
+    Raises `InvalidQueryResult`, `UnsupportedColumnType`.
+    """
     offset, op, system_time, event_time = names
     found = [item.name for item in schema.fields]
     _refuse_names(found, (offset, system_time))
     if event_time not in found:
         raise InvalidQueryResult(
-            f"The query gives no column {event_time}; every record needs the time at which it happened: select "
-            f"or compute a timestamp or a date under this name.",
+            f"The query gives no column {event_time}; every record needs the time at which it happened: "
+            f"select or compute a timestamp or a date under this name.",
             objects=[event_time],
         )
     if op in found:
@@ -73,7 +82,7 @@ def result_of(
     return Result(pa.schema(fields), tuple(places), names)
 
 
-def refuse_system_columns(shape: Shape, inputs: dict[int, tuple[str, str, str, str]], number_of: Any) -> None:
+def refuse_system_columns(shape: Shape, inputs: Sequence[SystemNames], number_of: Any) -> None:
     """A query with state looks at rows as they stand after all corrections: such a row has no single offset,
     operation or system time. Raises `InvalidQueryResult`."""
     if shape.is_linear:
@@ -91,8 +100,8 @@ def refuse_system_columns(shape: Shape, inputs: dict[int, tuple[str, str, str, s
                 if id_ in used:
                     raise InvalidQueryResult(
                         f"The query groups, joins or compares rows and so works on what holds after all "
-                        f"corrections, where {name} is not known; name the columns that it needs instead of {name} "
-                        f"or *.",
+                        f"corrections, where {name} is not known; name the columns that it needs instead of "
+                        f"{name} or *.",
                         objects=[name],
                     )
 
@@ -101,22 +110,22 @@ def _refuse_names(found: list[str], reserved: tuple[str, str]) -> None:
     for name in found:
         if name in reserved:
             raise InvalidQueryResult(
-                f"The query gives a column {name}, which the engine itself adds; leave it out or give it another "
-                f"name.",
+                f"The query gives a column {name}, which the engine itself adds; leave it out or give it "
+                f"another name.",
                 objects=[name],
             )
         if found.count(name) > 1:
             raise InvalidQueryResult(f"The query gives two columns named {name}.", objects=[name])
 
 
-def _require_carried(shape: Shape, place: int, op: str, inputs: dict[int, tuple[str, str, str, str]]) -> None:
+def _require_carried(shape: Shape, place: int, op: str, inputs: Sequence[SystemNames]) -> None:
     """Operations go through a query by themselves; one that names the column may only hand it on."""
-    ops = {names[1] for names in inputs.values()}
+    ops = {names[1] for names in inputs}
     column = shape.plan.output[place]
     if not shape.is_linear or column.id is None or not _is_copy(shape.plan, column.id, ops):
         raise InvalidQueryResult(
-            f"The query computes {op}; retractions and corrections of the inputs go through by themselves, so "
-            f"leave {op} out, or select it as it is.",
+            f"The query computes {op}; retractions and corrections of the inputs go through by themselves, "
+            f"so leave {op} out, or select it as it is.",
             objects=[op],
         )
 

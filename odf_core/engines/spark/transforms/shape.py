@@ -39,8 +39,8 @@ Key: TypeAlias = Mapping[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """How a plan is evaluated. `prefixes` are the roots of its linear parts, from left to right; `keys` divide
-    what is above them, `key_outputs` are the positions of those keys in the result that appear there.
+    """How a plan is evaluated. `prefixes` are the roots of its linear parts, from left to right; `keys`
+    divide what is above them, `key_outputs` are the positions of those keys in the result that appear there.
 
     `canonical` are the aggregates and windows whose result would depend on the order of rows.
     """
@@ -71,6 +71,9 @@ def shape_of(plan: Node) -> Shape:
     prefixes = tuple(_prefixes(plan))
     if not prefixes:
         raise QueryRefused("The query reads none of its inputs, so no input can ever change its result.")
+    if prefixes[0].number != plan.number:
+        for prefix in prefixes:
+            _refuse_types(prefix)
     held = _Keys({prefix.number for prefix in prefixes}).of(plan)
     keys = [item for item in held if len(item.where) == len(prefixes)]
     keys.sort(key=lambda item: sorted(item.where.items()))
@@ -104,7 +107,6 @@ def _prefixes(node: Node) -> Iterator[Node]:
 
 
 def _refuse(plan: Node) -> None:
-    linear = _is_linear(plan)
     for node in plan.walk():
         for top in (*node.keys, *node.order, *node.expressions):
             for expression in top.walk():
@@ -115,12 +117,10 @@ def _refuse(plan: Node) -> None:
                         objects=[expression.kind],
                     )
         _refuse_distinct_beside(node)
-        if not linear:
-            _refuse_types(node)
 
 
 def _refuse_distinct_beside(node: Node) -> None:
-    """One DISTINCT aggregate is planned apart from the others, whose order then cannot be fixed (spark.md 2.2)."""
+    """A DISTINCT aggregate is planned apart from the others, whose order then is not fixed (spark.md 2.2)."""
     functions = [
         item for top in node.expressions for item in top.walk() if item.kind == "AggregateExpression"
     ]
@@ -137,13 +137,12 @@ def _refuse_distinct_beside(node: Node) -> None:
 
 def _refuse_types(node: Node) -> None:
     for column in node.output:
-        if node.kind != LEAF and ("map<" in column.type or "array<" in column.type):
-            if node.kind in _LINEAR and _is_linear(node):
-                raise QueryRefused(
-                    f"Column {column.name} is of the type {column.type}: rows with lists or maps cannot be kept "
-                    f"from one step to the next; take what you need of it before grouping or joining.",
-                    objects=[column.name],
-                )
+        if "map<" in column.type or "array<" in column.type:
+            raise QueryRefused(
+                f"Column {column.name} is of the type {column.type}: rows with lists or maps cannot be "
+                f"kept from one step to the next; take what you need of it before grouping or joining.",
+                objects=[column.name],
+            )
 
 
 def _depends_on_order(node: Node) -> bool:
@@ -227,7 +226,7 @@ class _Keys:
                 continue
             ids = [column.id for column in child.output]
             here = [
-                _Held(item.where, {outputs[ids.index(id_)] for id_ in item.ids if id_ in ids} - {None})
+                _Held(item.where, _at(outputs, [ids.index(id_) for id_ in item.ids if id_ in ids]))
                 for item in self.of(child)
             ]
             if held is None:
@@ -240,6 +239,10 @@ class _Keys:
                     if one.ids & other.ids
                 ]
         return held or []
+
+
+def _at(ids: list[int | None], places: list[int]) -> set[int]:
+    return {found for place in places if (found := ids[place]) is not None}
 
 
 def _sure(node: Node, one: _Held, other: _Held) -> set[int]:

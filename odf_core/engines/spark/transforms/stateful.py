@@ -1,4 +1,4 @@
-"""Queries that need the rows that came before: only what new rows can change is computed again (spark.md 3.2).
+"""Queries that need the rows that came before: only what new rows can change is computed again (spark.md 3).
 
 The state holds, for each linear part of the query, the rows that it has given so far. New rows change the
 result for their keys alone: the query is evaluated over the rows of these keys as they were and as they are,
@@ -120,7 +120,7 @@ def _part(
     is_small: bool,
     scratch: Path,
 ) -> _Part:
-    """The rows that a linear part gives for what is new: with weight 1 those that came, -1 those that went."""
+    """What a linear part gives for new rows: weight 1 for rows that came, -1 for those that went."""
     frame = carried_frame(session, plan, number, frames)
     spark = T.StructType(
         [T.StructField(f"c{place}", item.dataType) for place, item in enumerate(frame.schema.fields[:-2])]
@@ -185,8 +185,8 @@ def _divide(parts: Sequence[_Part], plan: Plan, memory: Memory) -> None:
         total = sum(len(state) for state in states) + sum(len(delta) for delta in deltas)
         if total > MOST_UNKEYED_ROWS:
             raise StateTooLarge(
-                f"The query keeps nothing together by a key, so each step computes it from all {total} rows; at "
-                f"most {MOST_UNKEYED_ROWS} are allowed. Group or join by a column.",
+                f"The query keeps nothing together by a key, so each step computes it from all {total} rows; "
+                f"at most {MOST_UNKEYED_ROWS} are allowed. Group or join by a column.",
                 extras={"rows": total, "limit": MOST_UNKEYED_ROWS},
             )
     for part, state, delta, mask in zip(parts, states, deltas, masks, strict=True):

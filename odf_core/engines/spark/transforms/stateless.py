@@ -116,5 +116,5 @@ def _equal(batch: Any, columns: list[int], one: int, other: int) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    both_nan = one != one and other != other  # noqa: PLR0124
+    both_nan = one != one and other != other
     return bool(both_nan or one == other)
