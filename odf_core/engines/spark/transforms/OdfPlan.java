@@ -203,7 +203,13 @@ public class OdfPlan {
             output.addAll(lastOf(child, extra));
             return new Expand(seqOf(projections), seqOf(output), child);
         }
-        return (LogicalPlan) (Object) node.withNewChildren(indexedOf(children));
+        LogicalPlan made = (LogicalPlan) (Object) node.withNewChildren(indexedOf(children));
+        if (!(node instanceof Generate)) return made;
+        List carried = lastOf(child, extra);  // what is generated stands behind the columns of the child
+        List columns = listOf(made.output());
+        columns.removeAll(carried);
+        columns.addAll(carried);
+        return new Project(seqOf(columns), made);
     }
 
     /**

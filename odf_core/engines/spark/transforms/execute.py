@@ -23,15 +23,19 @@ from odf_core.transform.port import StepDone
 from odf_core.transform.request import TransformRequest
 
 
-def execute(session: SparkSession, request: TransformRequest, workdir: Path) -> StepDone:
+def execute(
+    session: SparkSession, request: TransformRequest, workdir: Path, *, is_small: bool | None = None
+) -> StepDone:
     """Evaluates the step; writes `new_data_path` and, where there is something to remember,
-    `new_checkpoint_path`.
+    `new_checkpoint_path`. `is_small` tells whether this process may hold the new records (default: by the
+    size of the files); the result is the same.
 
     Raises `QueryRefused`, `QueryInvalid`, `InvalidQueryResult`, `UnsupportedColumnType`,
     `CheckpointUnreadable`, `StateTooLarge`.
     """
     inputs = [NewRows.of(number, item) for number, item in enumerate(request.query_inputs)]
-    tune(session, [file for item in inputs for file in item.files])
+    if is_small is None:
+        tune(session, [file for item in inputs for file in item.files])
     tables = [
         Table(item.query_alias, rows.spark, rows.names)
         for item, rows in zip(request.query_inputs, inputs, strict=True)
@@ -43,7 +47,7 @@ def execute(session: SparkSession, request: TransformRequest, workdir: Path) -> 
     watermarks = advanced(memory.watermarks, request.query_inputs)
     watermark = least(watermarks, request.query_inputs, memory.watermark)
     frames = {item.number: item.frame(session) for item in inputs}
-    small, late = all_small(inputs), 0
+    small, late = all_small(inputs) if is_small is None else is_small, 0
     batches: Iterable[Any]
     if plan.shape.is_linear:
         frame = carried_frame(session, plan, plan.shape.plan.number, frames)
