@@ -258,6 +258,13 @@ class IngestSettings(_Group):
         "`network:10.1.0.0/16`, `env:NAME`.",
     )
     max_bytes: int = Field(1 * GiB, ge=1, description="Largest input of one ingest, sent or fetched.")
+    max_upload_bytes: int = Field(
+        5 * GiB,
+        ge=0,
+        le=5 * GiB,
+        description="Largest file that is uploaded to S3 ahead of its ingest (S3 takes 5 GiB in one PUT); 0: "
+        "none is.",
+    )
     wait_seconds: float = Field(
         30, ge=0, description="How long a request waits for its job before it is answered 202."
     )

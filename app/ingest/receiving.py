@@ -14,8 +14,11 @@ from app.database import connect
 from app.datasets.model import DatasetInfo
 from app.ingest.errors import IngestTooLarge
 from app.ingest.requests import input_key
+from app.ingest.upload_tokens import Upload
+from app.ingest.uploads import require_size
 from app.jobs.errors import IdempotencyKeyInvalid
 from app.transfer.chain_index import Head, read_key_blocks
+from app.transfer.uploads import LengthRequired
 from odf_core.chain import Projection
 from odf_core.ingest.read.media_types import read_step_for
 from odf_core.ingest.sources import push_source
@@ -60,6 +63,22 @@ async def receive(node: NodeContext, request: Request, job_id: UUID) -> None:
     length = request.headers.get("content-length", "")
     if length.isdigit() and int(length) > most:
         raise _too_large(most)
+    await _stage(node, request, job_id, most)
+
+
+async def receive_upload(node: NodeContext, request: Request, upload: Upload) -> None:
+    """Bring a prepared file into staging: all of it, or nothing is left.
+
+    Raises `LengthRequired`, `UploadSizeMismatch`, `BodyIncomplete`, `StoreUnavailable`.
+    """
+    length = request.headers.get("content-length", "")
+    if not length.isdigit():
+        raise LengthRequired("An upload needs a Content-Length header; a chunked body is not read.")
+    require_size(upload.file_name, upload.size, int(length))
+    await _stage(node, request, upload.id, upload.size)
+
+
+async def _stage(node: NodeContext, request: Request, job_id: UUID, most: int) -> None:
     with tempfile.SpooledTemporaryFile(_MEMORY_BYTES, prefix="odf-ingest-") as body:
         size = await _spool(request, body, most)  # type: ignore[arg-type]
         body.seek(0)

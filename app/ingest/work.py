@@ -14,6 +14,7 @@ from app.database import begin
 from app.ingest.chain import ChainNow, append, read_chain
 from app.ingest.requests import IngestRequest, PullRequest, input_key
 from app.ingest.scratch import Scratch
+from app.ingest.uploads import require_size
 from app.jobs.model import JobInfo
 from app.jobs.service import record_result
 from odf_core.identity import ObjectRef
@@ -121,9 +122,10 @@ class IngestWork:
     def _push(self, job: JobInfo, chain: ChainNow, system_time: Timestamp, workdir: Path) -> _Done:
         request = IngestRequest.from_values(job.request)
         source = push_source(chain.dataset.alias, chain.history.projection, request.source_name)
-        options = ReadOptions(name="the input", limits=self.node.settings.bounds)
+        name = request.file_name or "the input"
+        options = ReadOptions(name=name, limits=self.node.settings.bounds)
         plan = ReadPlan.of_push(source, request.media_type, options)
-        path = self._download_input(job, workdir)
+        path = self._download_input(job, request, workdir)
         event_time = None if request.event_time is None else Timestamp.parse(request.event_time)
         times = SliceTimes(system_time, event_time or system_time)
         commit = self._merged(plan, path, times, None, chain, workdir)
@@ -158,9 +160,11 @@ class IngestWork:
 
         return run_round(work, chain.history, self.engine, locate, workdir)
 
-    def _download_input(self, job: JobInfo, workdir: Path) -> Path:
-        path = workdir / "input"
+    def _download_input(self, job: JobInfo, request: IngestRequest, workdir: Path) -> Path:
+        path, wanted = workdir / "input", request.size
         with self.node.store.open(input_key(job.id)) as stream, path.open("wb") as file:
+            if wanted is not None:  # its uploader could replace it after it was looked at
+                require_size(request.file_name or "", wanted, stream.size)
             while piece := stream.read(_PIECE_BYTES):
                 file.write(piece)
         return path
