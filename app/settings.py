@@ -258,6 +258,11 @@ class IngestSettings(_Group):
         "`network:10.1.0.0/16`, `env:NAME`.",
     )
     max_bytes: int = Field(1 * GiB, ge=1, description="Largest input of one ingest, sent or fetched.")
+    max_file_bytes: int = Field(
+        64 * GiB,
+        ge=1,
+        description="Largest file of the worker's machine that is fetched, where `allow` lets files be.",
+    )
     max_upload_bytes: int = Field(
         5 * GiB,
         ge=0,
