@@ -265,10 +265,9 @@ class IngestSettings(_Group):
     )
     max_upload_bytes: int = Field(
         5 * GiB,
-        ge=0,
+        ge=1,
         le=5 * GiB,
-        description="Largest file that is uploaded to S3 ahead of its ingest (S3 takes 5 GiB in one PUT); 0: "
-        "none is.",
+        description="Largest file that is uploaded to S3 ahead of its ingest (S3 takes 5 GiB in one PUT).",
     )
     wait_seconds: float = Field(
         30, ge=0, description="How long a request waits for its job before it is answered 202."

@@ -1,8 +1,10 @@
 """From a request to ingest to its job: bytes that come along, or that were uploaded before."""
 
+import contextlib
 from dataclasses import dataclass
 from uuid import UUID, uuid4
 
+import anyio.to_thread
 from fastapi import Request
 
 from app.accounts.model import AccountInfo
@@ -13,6 +15,7 @@ from app.ingest.receiving import receive, require_push_source
 from app.ingest.requests import IngestRequest
 from app.ingest.uploads import find_upload_job, open_token, require_arrived
 from app.jobs.service import add_job, find_repeated
+from odf_core.storage import StoreUnavailable, discard_session
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,8 @@ class Push:
 
 async def find_earlier(node: NodeContext, push: Push) -> UUID | None:
     """The job of an earlier request with the same idempotency key; its body need not be read again."""
+    if push.idempotency_key is None:
+        return None
     async with connect(node.engine) as conn:
         return await find_repeated(conn, push.dataset.pk, push.account.id, push.idempotency_key)
 
@@ -41,7 +46,11 @@ async def push_body(node: NodeContext, request: Request, push: Push) -> UUID:
     await require_push_source(node, push.dataset, push.source_name, media_type)
     job_id = uuid4()
     await receive(node, request, job_id)
-    return await _add(node, push, job_id, IngestRequest(push.source_name, media_type, push.event_time))
+    added = await _add(node, push, job_id, IngestRequest(push.source_name, media_type, push.event_time))
+    if added != job_id:  # the same key came twice at once
+        with contextlib.suppress(StoreUnavailable):  # then it is swept later
+            await anyio.to_thread.run_sync(discard_session, node.store, job_id)
+    return added
 
 
 async def push_upload(node: NodeContext, push: Push, token: str) -> UUID:

@@ -48,6 +48,8 @@ async def _writable(node: NodeContext, caller: Caller, address: DatasetAddress) 
     response_model=IngestResult,
     responses={
         **_WORK,
+        404: refusal("No such dataset, or none that the caller may read; or the upload has not arrived"),
+        409: refusal("The dataset changed meanwhile; or the upload went into another dataset"),
         413: refusal("More bytes than the node takes"),
         415: refusal("Data of this media type cannot be read"),
     },

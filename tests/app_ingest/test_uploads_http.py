@@ -2,8 +2,10 @@
 
 import http.client
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 from uuid import uuid4
@@ -74,9 +76,12 @@ def test_an_uploaded_file_is_ingested_once(ingest_node: IngestNode) -> None:
     assert prepared["uploadUrl"].startswith(ingest_node.node.settings.s3.endpoint)
     assert put(prepared, body).status == 200
     token = prepared["uploadToken"]
-    status, result = ingest(ingest_node, "uploaded", token)
+    with ThreadPoolExecutor(3) as pool:
+        answers = list(pool.map(lambda _: ingest(ingest_node, "uploaded", token), range(3)))
+    status, result = answers[0]
     assert status == 200, (result, ingest_node.worker.tell())
     assert (result["result"], result["numRecords"]) == ("Updated", 1000)
+    assert answers == [(status, result)] * 3
     assert ingest(ingest_node, "uploaded", token) == (200, result)
     assert put(prepared, csv(7)).status == 403  # its length is signed
     assert sorted(item["id"] for item in ingest_node.records("uploaded")) == list(range(1000))
@@ -205,6 +210,15 @@ def _chunked(prepared: dict[str, Any], body: bytes) -> int:
         return connection.getresponse().status
     finally:
         connection.close()
+
+
+def test_the_same_key_at_once_is_one_job(ingest_node: IngestNode) -> None:
+    ingest_node.create("hurried")
+    with ThreadPoolExecutor(4) as pool:
+        send = partial(ingest_node.ingest, "hurried", csv(1), idempotency_key="k")
+        answers = [item.result() for item in [pool.submit(send) for _ in range(4)]]
+    assert answers == [answers[0]] * 4
+    assert len(ingest_node.records("hurried")) == 1
 
 
 def test_a_repeated_key_needs_no_second_body(ingest_node: IngestNode) -> None:
