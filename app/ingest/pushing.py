@@ -63,7 +63,7 @@ async def push_upload(node: NodeContext, push: Push, token: str) -> UUID:
     known = await find_upload_job(node, upload, push.dataset.pk)
     if known is not None:
         return known
-    await require_push_source(node, push.dataset, push.source_name, upload.media_type)
+    await require_push_source(node, push.dataset, push.source_name, upload.media_type, may_add_source=True)
     await require_arrived(node, upload)
     asked = IngestRequest(push.source_name, upload.media_type, push.event_time, upload.file_name, upload.size)
     return await _add(node, push, upload.id, asked)

@@ -21,7 +21,7 @@ from app.transfer.chain_index import Head, read_key_blocks
 from app.transfer.uploads import LengthRequired
 from odf_core.chain import Projection
 from odf_core.ingest.read.media_types import read_step_for
-from odf_core.ingest.sources import push_source
+from odf_core.ingest.sources import automatic_source, push_source
 from odf_core.metadata import read_block
 from odf_core.storage import ensure_staging
 
@@ -38,7 +38,12 @@ def checked_key(key: str | None) -> str | None:
 
 
 async def require_push_source(
-    node: NodeContext, dataset: DatasetInfo, source_name: str | None, media_type: str | None
+    node: NodeContext,
+    dataset: DatasetInfo,
+    source_name: str | None,
+    media_type: str | None,
+    *,
+    may_add_source: bool = False,
 ) -> None:
     """Tell a wrong source or media type before the body is read; the job looks again.
 
@@ -49,6 +54,8 @@ async def require_push_source(
         stored = await read_key_blocks(conn, dataset.pk, head)
     limits = node.settings.bounds
     projection = Projection.of([read_block(data, None, limits) for data in stored])
+    if may_add_source and automatic_source(projection, source_name, media_type) is not None:
+        return
     source = push_source(dataset.alias, projection, source_name)
     if media_type is not None:
         read_step_for(media_type, source.read)

@@ -20,6 +20,11 @@ class IngestRequest:
     file_name: str | None = None
     size: int | None = None
 
+    @property
+    def is_upload(self) -> bool:
+        """Whether the bytes were uploaded before they were asked for."""
+        return self.size is not None
+
     def to_values(self) -> dict[str, Any]:
         return asdict(self)
 

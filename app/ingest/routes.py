@@ -93,7 +93,8 @@ async def ingest(
 
     `Content-Type` is the media type of the body; without one it is in the source's own format. A file that
     was uploaded before (`POST /platform/file/upload/prepare`) goes by its token, with the media type that it
-    was prepared with; the same token again is the same job.
+    was prepared with; the same token again is the same job. A dataset that has no source gets one of the
+    file's format with it, named `auto`, which appends.
     """
     dataset = await _writable(node, caller, address)
     moment = None if event_time is None else str(Timestamp.parse(event_time))

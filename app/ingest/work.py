@@ -116,6 +116,7 @@ class IngestWork:
             media_type=request.media_type,
             system_time=system_time,
             event_time=None if request.event_time is None else Timestamp.parse(request.event_time),
+            may_add_source=request.is_upload,
         )
 
     def _poll(self, job: JobInfo, chain: ChainNow, turn: SourceTurn, system_time: Timestamp) -> Turn:

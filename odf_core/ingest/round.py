@@ -28,6 +28,7 @@ from odf_core.metadata import (
     MergeStrategy,
     MergeStrategyAppend,
     MergeStrategySnapshot,
+    MetadataEvent,
     SourceState,
     Transform,
 )
@@ -38,13 +39,17 @@ LocateObject: TypeAlias = Callable[[ObjectRef], Path]
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one round ingests: records (None: the source had no columns even), how, and when."""
+    """What one round ingests: records (None: the source had no columns even), how, and when.
+
+    `first` are events that come before those of the data, where there are such.
+    """
 
     staged: StagedInput | None
     merge: MergeStrategy
     preprocess: Transform | None
     times: SliceTimes
     source_state: SourceState | None = None
+    first: tuple[MetadataEvent, ...] = ()
 
 
 def run_round(
@@ -68,7 +73,7 @@ def run_round(
     events = data_events(history.projection, schema=schema, new=new, source_state=work.source_state)
     if not events:
         return None
-    blocks = chained(history.projection, events, work.times.system_time)
+    blocks = chained(history.projection, (*work.first, *events), work.times.system_time)
     return IngestCommit(blocks, objects_of(new), new.written.num_rows if new is not None else 0)
 
 

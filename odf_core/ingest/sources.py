@@ -5,7 +5,17 @@ from typing import ClassVar
 
 from odf_core.chain import Projection
 from odf_core.errors import InvalidInput, NotFound
-from odf_core.metadata import AddPushSource, FetchStepMqtt, SetPollingSource
+from odf_core.ingest.read.media_types import read_step_for
+from odf_core.metadata import (
+    AddPushSource,
+    FetchStepMqtt,
+    MergeStrategyAppend,
+    ReadStepCsv,
+    SetPollingSource,
+)
+
+AUTOMATIC = "auto"
+"""Name of a source that was made for a file."""
 
 
 class NoPollingSource(NotFound):
@@ -66,6 +76,20 @@ def push_source(dataset: object, at: Projection, name: str | None) -> AddPushSou
             objects=[dataset],
         )
     return at.push_sources[known[0]]
+
+
+def automatic_source(at: Projection, name: str | None, media_type: str | None) -> AddPushSource | None:
+    """The source that an uploaded file brings along into a dataset that has none (data.md 3.1).
+
+    It reads the file's format, columns and types as they are found, and appends. None where there is a
+    source, another name is wanted, or the format is not told. Raises `UnsupportedMediaType`.
+    """
+    if at.push_sources or at.polling_source is not None or name not in (None, AUTOMATIC) or not media_type:
+        return None
+    step = read_step_for(media_type, None)
+    if isinstance(step, ReadStepCsv):
+        step = ReadStepCsv(header=True, infer_schema=True)
+    return AddPushSource(source_name=AUTOMATIC, read=step, merge=MergeStrategyAppend())
 
 
 def is_uncacheable(source: SetPollingSource, at: Projection) -> bool:

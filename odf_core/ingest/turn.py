@@ -17,9 +17,9 @@ from odf_core.ingest.plan import ReadPlan
 from odf_core.ingest.prepare import PrepareContext, prepare
 from odf_core.ingest.read import ReadOptions
 from odf_core.ingest.round import LocateObject, Round, run_round
-from odf_core.ingest.sources import is_uncacheable, polling_source, push_source
+from odf_core.ingest.sources import automatic_source, is_uncacheable, polling_source, push_source
 from odf_core.ingest.write import SliceTimes
-from odf_core.metadata import FetchStep, FetchStepUrl, SourceState, Timestamp
+from odf_core.metadata import FetchStep, FetchStepUrl, MetadataEvent, SourceState, Timestamp
 
 Naming: TypeAlias = Callable[[str, str], AbstractContextManager[None]]
 """Has what is raised inside say which input it is about, and of which dataset."""
@@ -63,17 +63,21 @@ class SourceTurn:
         media_type: str | None,
         system_time: Timestamp,
         event_time: Timestamp | None,
+        may_add_source: bool = False,
     ) -> Turn:
         """Take in the file `path`, which messages call `name`, through a push source. `event_time` is for
-        records that have none, else system time stands in.
+        records that have none, else system time stands in. `may_add_source`: a dataset without a source
+        gets one of the file's format.
 
         Raises `PushSourceNotFound`, `PushSourceAmbiguous`, what reading, merging and writing raise.
         """
-        source = push_source(self.dataset, self.history.projection, source_name)
+        at = self.history.projection
+        added = automatic_source(at, source_name, media_type) if may_add_source else None
+        source = added or push_source(self.dataset, at, source_name)
         plan = ReadPlan.of_push(source, media_type, replace(self.read, name=name))
         times = SliceTimes(system_time, event_time or system_time)
         with self.naming(name, self.dataset):
-            return self._merged(plan, path, times, None)
+            return self._merged(plan, path, times, None, first=() if added is None else (added,))
 
     def poll(
         self, fetching: FetchContext, preparing: PrepareContext, *, fetch_uncacheable: bool, option: str
@@ -101,9 +105,16 @@ class SourceTurn:
         has_more = fetched.has_more and turn.commit is not None
         return replace(turn, has_more=has_more, savepoint=fetched.savepoint)
 
-    def _merged(self, plan: ReadPlan, path: Path, times: SliceTimes, state: SourceState | None) -> Turn:
+    def _merged(
+        self,
+        plan: ReadPlan,
+        path: Path,
+        times: SliceTimes,
+        state: SourceState | None,
+        first: tuple[MetadataEvent, ...] = (),
+    ) -> Turn:
         staged = plan.staged(path, self.history, self.workdir)
-        work = Round(staged, plan.merge, plan.preprocess, times, state)
+        work = Round(staged, plan.merge, plan.preprocess, times, state, first)
         commit = run_round(work, self.history, self.engine, self.locate, self.workdir)
         return Turn(commit, "the input has nothing new" if commit is None else None)
 

@@ -105,6 +105,28 @@ def test_the_media_type_is_that_of_the_upload(ingest_node: IngestNode) -> None:
     assert {str(item["at"]) for item in records} == {"2020-05-01 00:00:00+00:00"}
 
 
+def test_a_dataset_without_a_source_gets_one_with_its_first_file(ingest_node: IngestNode) -> None:
+    """As on the deployed node, and for files only (data.md 3.1)."""
+    ingest_node.create("bare", {"kind": "SetInfo", "description": "no source"})
+    status, answer = ingest_node.ingest("bare", csv(1))
+    assert (status, answer["code"]) == (400, "push_source_not_found")
+    status, answer = ingest(ingest_node, "bare", uploaded(ingest_node, csv(1), "data"))
+    assert (status, answer["code"]) == (400, "push_source_not_found")  # nobody told its format
+    for number, blocks in ((1, 3), (2, 1)):  # AddPushSource, SetDataSchema, AddData
+        status, result = ingest(ingest_node, "bare", uploaded(ingest_node, csv(number)))
+        assert (status, result.get("numBlocks")) == (200, blocks), result
+    records = ingest_node.records("bare")
+    assert [(item["id"], item["city"]) for item in records] == [(1, "city 1"), (2, "city 2")]
+    assert {item["at"].isoformat() for item in records} == {
+        "2024-01-01T00:00:01+00:00",
+        "2024-01-01T00:00:02+00:00",
+    }
+    source = ingest_node.chain("bare").history.projection.push_sources["auto"]
+    assert (type(source.merge).__name__, source.preprocess) == ("MergeStrategyAppend", None)
+    status, answer = ingest(ingest_node, "bare", uploaded(ingest_node, b""))
+    assert (status, answer.get("result")) == (200, "UpToDate"), answer
+
+
 def test_what_is_wrong_in_a_file_is_told_with_its_name(ingest_node: IngestNode) -> None:
     ingest_node.create("named")
     token = uploaded(ingest_node, b"at,id,city\n2024-01-01T00:00:00Z,no number,x\n", "rain 2024.csv")
