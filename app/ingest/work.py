@@ -12,6 +12,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.context import NodeContext
 from app.database import begin
 from app.ingest.chain import ChainNow, append, read_chain
+from app.ingest.engine import slice_urls
 from app.ingest.requests import IngestRequest, PullRequest, input_key
 from app.ingest.scratch import Scratch
 from app.jobs.model import JobInfo
@@ -153,7 +154,11 @@ class IngestWork:
         staged = plan.staged(path, chain.history, workdir)
         work = Round(staged, plan.merge, plan.preprocess, times, state)
 
-        def locate(ref: ObjectRef) -> Path:
+        urls = slice_urls(self.node.settings)
+
+        def locate(ref: ObjectRef) -> Path | str:
+            if urls is not None:
+                return urls(chain.dataset.id, ref)
             return self.scratch.fetch(self.node.store, chain.dataset.id, ref)
 
         return run_round(work, chain.history, self.engine, locate, workdir)

@@ -22,6 +22,7 @@ from odf_core.ingest.write import SliceTimes
 from odf_core.metadata import SourceState, Timestamp
 from odf_core.workspace.creation import append_blocks
 from odf_core.workspace.dataset import LocalDataset
+from odf_core.workspace.history import read_history
 from odf_core.workspace.input_names import name_of, naming_input
 from odf_core.workspace.workspace import Workspace
 
@@ -77,7 +78,7 @@ class Ingests:
         """
         dataset = self.workspace.dataset(reference)
         with dataset.lock(patience=_PATIENCE_SECONDS), self._workdir() as workdir:
-            history = _history(dataset)
+            history = read_history(dataset.folder)
             source = push_source(dataset.alias, history.projection, source_name)
             system_time = self.now()
             name = name or path.name
@@ -105,7 +106,7 @@ class Ingests:
                     return Ingested(dataset, old_head, dataset.head, blocks, records, None if blocks else why)
 
     def _poll_once(self, dataset: LocalDataset, fetch_uncacheable: bool) -> tuple[Ingested, bool]:
-        history = _history(dataset)
+        history = read_history(dataset.folder)
         at = history.projection
         source = polling_source(dataset.alias, at)
         if is_uncacheable(source, at) and not fetch_uncacheable:
@@ -173,10 +174,6 @@ class Ingests:
             yield path
         finally:
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _history(dataset: LocalDataset) -> History:
-    return History.of(reversed(list(dataset.folder.walk())))
 
 
 def _unchanged(dataset: LocalDataset, why: str) -> Ingested:
