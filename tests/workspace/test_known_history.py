@@ -85,7 +85,7 @@ def test_a_chain_that_was_rewritten_is_read_anew(tmp_path: Path) -> None:
         lambda text: b"",
         lambda text: b"\xff",
         lambda text: text[: len(text) // 2],
-        lambda text: b"\n".join(text.split(b"\n")[:-1] + [b"x 5"]),
+        lambda text: b"\n".join([*text.split(b"\n")[:-1], b"x 5"]),
         lambda text: text.replace(b" ", b" 1", 1),
         lambda text: text + b"\n\n",
     ],

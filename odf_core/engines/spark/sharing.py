@@ -15,6 +15,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 
 from odf_core.engines.exchange import REMOTE
+from odf_core.engines.spark.committing import COMMITTER, COMMITTER_CONF
 
 EXCHANGE_CONF = "spark.odf.exchange"
 """Under this name the session knows `SparkOptions.exchange`."""
@@ -68,6 +69,7 @@ def open_place(session: SparkSession, workdir: Path, output: Path) -> Iterator[P
         yield Place(session, output, None)
         return
     folder = f"{exchange}/{workdir.name}"
+    session.conf.set(COMMITTER_CONF, COMMITTER)
     try:
         yield Place(session, output, folder)
     finally:
