@@ -21,7 +21,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from odf_core.engines.options import MASTER_PATTERN, SparkOptions
+from odf_core.engines.options import EXCHANGE_PATTERN, MASTER_PATTERN, SparkOptions
 from odf_core.errors import InvalidInput
 from odf_core.identity import AccountName
 from odf_core.limits import GiB, Limits, MiB
@@ -355,8 +355,14 @@ class SparkSettings(_Group):
     java_home: Path | None = Field(
         None, description="Java 17 or later; default: JAVA_HOME, the machine's, else that of the wheel."
     )
-    conf: dict[str, str] = Field(
-        {}, description="Further settings of Spark (JSON), such as `spark.hadoop.fs.s3a.endpoint`."
+    conf: dict[str, SecretStr] = Field(
+        {}, description="Further settings of Spark (JSON), such as `spark.executor.memory`."
+    )
+    exchange: str | None = Field(
+        None,
+        pattern=f"^({EXCHANGE_PATTERN})$",
+        description="Folder on S3 (`s3a://bucket/folder`) through which files reach the executors of a "
+        "cluster; see docs/cluster.md. Not set: they see the folders of the engine.",
     )
     work_dir: Path | None = Field(
         None, description="Folder of the engine's files and log; best on the file system of the data."
@@ -373,7 +379,8 @@ class SparkSettings(_Group):
     def options(self) -> SparkOptions:
         """As the engine's handle takes them."""
         values = self.model_dump(exclude={"conf", "folders"})
-        return SparkOptions(**values, conf=tuple(sorted(self.conf.items())), folders=tuple(self.folders))
+        conf = tuple(sorted((name, value.get_secret_value()) for name, value in self.conf.items()))
+        return SparkOptions(**values, conf=conf, folders=tuple(self.folders))
 
 
 class Settings(BaseSettings):

@@ -13,17 +13,20 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.context import NodeContext
 from app.database import begin
 from app.ingest.chain import ChainNow, append, read_chain
+from app.ingest.engine import slice_urls
 from app.ingest.requests import IngestRequest, PullRequest, input_key
 from app.ingest.scratch import Scratch
 from app.ingest.uploads import require_size
 from app.jobs.model import JobInfo
 from app.jobs.service import record_result
 from odf_core.engines.input_names import naming_input
+from odf_core.identity import DatasetId
 from odf_core.ingest.fetch import FetchContext, FetchPolicy, SavepointStore
 from odf_core.ingest.fetch.options import FetchOptions
 from odf_core.ingest.merge_job import MergeEngine
 from odf_core.ingest.prepare import PrepareContext
 from odf_core.ingest.read import ReadOptions
+from odf_core.ingest.round import LocateObject
 from odf_core.ingest.turn import SourceTurn, Turn
 from odf_core.metadata import Timestamp
 from odf_core.transfer.errors import HeadMoved
@@ -133,11 +136,18 @@ class IngestWork:
             dataset=str(chain.dataset.alias),
             history=chain.history,
             engine=self.engine,
-            locate=partial(self.scratch.fetch, self.node.store, chain.dataset.id),
+            locate=self._locate(chain.dataset.id),
             workdir=workdir,
             read=ReadOptions(limits=self.node.settings.bounds),
             naming=naming_input,
         )
+
+    def _locate(self, dataset_id: DatasetId) -> LocateObject:
+        """Where a slice lies for the engine: in S3 beside a cluster, else in a file here."""
+        urls = slice_urls(self.node.settings)
+        if urls is not None:
+            return partial(urls, dataset_id)
+        return partial(self.scratch.fetch, self.node.store, dataset_id)
 
     def _download_input(self, job: JobInfo, request: IngestRequest, workdir: Path) -> Path:
         path, wanted = workdir / "input", request.size

@@ -2,7 +2,7 @@
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,7 +18,8 @@ from app.datasets.access import authorize
 from app.datasets.errors import BlockNotFound, DatasetNotFound
 from app.datasets.model import Action, DatasetAddress, DatasetInfo
 from app.datasets.service import find_dataset, find_dataset_by_id
-from app.ingest.engine import spark_engine
+from app.ingest.engine import slice_urls, spark_engine
+from app.ingest.histories import read_history
 from app.query.model import DataFormat, PinnedDataset, QueryRequest, SchemaFormat
 from app.transfer.chain_index import Head, find_interval, read_blocks
 from odf_core.chain import InvalidInterval
@@ -55,11 +56,12 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A dataset of a query, up to the block that it is pinned to."""
+    """A dataset of a query, up to the block that it is pinned to; its blocks where the query looks back."""
 
     dataset: DatasetInfo
     head: Multihash
-    blocks: tuple[StoredBlock, ...]
+    history: History
+    blocks: tuple[StoredBlock, ...] = ()
 
 
 async def answer(node: NodeContext, caller: Caller, request: QueryRequest) -> Answered:
@@ -72,7 +74,7 @@ async def answer(node: NodeContext, caller: Caller, request: QueryRequest) -> An
     engine = SparkQueries(spark_engine(node.settings), node.settings.query.seconds)
     async with _turns(node.settings.query.parallelism):
         places = await anyio.to_thread.run_sync(engine.tables, request.query)
-        sources = await _sources(node, caller, request, {place.name for place in places})
+        sources = await _sources(node, caller, request, places)
         _check_size(node, sources)
         table = await anyio.to_thread.run_sync(partial(_run, node, engine, request, places, sources))
     pinned = tuple(
@@ -99,28 +101,30 @@ def _turns(parallelism: int) -> anyio.CapacityLimiter:
 
 
 async def _sources(
-    node: NodeContext, caller: Caller, request: QueryRequest, names: set[str]
+    node: NodeContext, caller: Caller, request: QueryRequest, places: Sequence[TablePlace]
 ) -> dict[str, _Source]:
     """The datasets that the query names: by the request's own list, else by their names on this node."""
     told = None if request.datasets is None else {item.alias: item for item in request.datasets}
+    looked_back = {place.name for place in places if place.as_of is not None}
     found = {}
-    for name in sorted(names):
+    for name in sorted({place.name for place in places}):
+        whole = name in looked_back
         if told is None:
-            found[name] = await _by_name(node, caller, name)
+            found[name] = await _by_name(node, caller, name, whole)
         elif name in told:
-            found[name] = await _pinned(node, caller, told[name])
+            found[name] = await _pinned(node, caller, told[name], whole)
         else:
             raise DatasetNotFound(f"The query names {name!r}, which is not in `datasets`.", objects=[name])
     return found
 
 
-async def _by_name(node: NodeContext, caller: Caller, name: str) -> _Source:
+async def _by_name(node: NodeContext, caller: Caller, name: str, whole: bool) -> _Source:
     async with connect(node.engine) as conn:
         if name.startswith("did:odf:"):
             dataset = await find_dataset_by_id(conn, DatasetId.parse(name))
         else:
             dataset = await find_dataset(conn, _address(node, caller, name))
-    return await _source(node, _authorized(caller, dataset, name), None)
+    return await _source(node, _authorized(caller, dataset, name), None, whole)
 
 
 def _address(node: NodeContext, caller: Caller, name: str) -> DatasetAddress:
@@ -134,11 +138,11 @@ def _address(node: NodeContext, caller: Caller, name: str) -> DatasetAddress:
     return DatasetAddress(alias.account or AccountName(default), alias.name)
 
 
-async def _pinned(node: NodeContext, caller: Caller, told: PinnedDataset) -> _Source:
+async def _pinned(node: NodeContext, caller: Caller, told: PinnedDataset, whole: bool) -> _Source:
     async with connect(node.engine) as conn:
         dataset = await find_dataset_by_id(conn, DatasetId.parse(told.id))
     block = None if told.block_hash is None else Multihash.parse(told.block_hash)
-    return await _source(node, _authorized(caller, dataset, told.id), block)
+    return await _source(node, _authorized(caller, dataset, told.id), block, whole)
 
 
 def _authorized(caller: Caller, dataset: DatasetInfo | None, name: str) -> DatasetInfo:
@@ -150,9 +154,12 @@ def _authorized(caller: Caller, dataset: DatasetInfo | None, name: str) -> Datas
         ) from error
 
 
-async def _source(node: NodeContext, dataset: DatasetInfo, block: Multihash | None) -> _Source:
+async def _source(node: NodeContext, dataset: DatasetInfo, block: Multihash | None, whole: bool) -> _Source:
     head = Head(dataset.head, dataset.head_sequence_number)
     async with connect(node.engine) as conn:
+        if not whole and block in (None, dataset.head):
+            history, _ = await read_history(conn, dataset, node.settings.bounds)
+            return _Source(dataset, dataset.head, history)
         try:
             interval = await find_interval(
                 conn, dataset.pk, head, begin_after=None, stop_at=block, force=False
@@ -166,11 +173,11 @@ async def _source(node: NodeContext, dataset: DatasetInfo, block: Multihash | No
     blocks = await anyio.to_thread.run_sync(
         lambda: tuple(read_block(data, name, limits) for name, data in stored)
     )
-    return _Source(dataset, block or dataset.head, blocks)
+    return _Source(dataset, block or dataset.head, History.of(blocks), blocks)
 
 
 def _check_size(node: NodeContext, sources: Mapping[str, _Source]) -> None:
-    size = sum(ref.size or 0 for item in sources.values() for ref in History.of(item.blocks).slices)
+    size = sum(ref.size or 0 for item in sources.values() for ref in item.history.slices)
     most = node.settings.query.max_bytes
     if size > most:
         raise QueryTooLarge(f"The query would read {size} bytes of data; the node reads {most} for one.")
@@ -184,11 +191,15 @@ def _run(
     sources: Mapping[str, _Source],
 ) -> Any:
     """The result's records after `skip`, in a thread."""
+    urls = slice_urls(node.settings)
     with tempfile.TemporaryDirectory(prefix="odf-query-") as folder:
 
         def find(name: str) -> QueryableDataset:
             source = sources[name]
-            return QueryableDataset(name, source.blocks, partial(_local, node, source.dataset, Path(folder)))
+            locate: Callable[[ObjectRef], Path | str] = partial(_local, node, source.dataset, Path(folder))
+            if urls is not None:
+                locate = partial(urls, source.dataset.id)
+            return QueryableDataset(name, source.history, lambda: source.blocks, locate)
 
         job = plan_query(request.query, places, find, limit=request.skip + request.limit)
         table = engine.run(job)

@@ -31,7 +31,10 @@ class Fold(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """The slices of a dataset under the name of a view; `schema` as `pack_schema` has it."""
+    """The slices of a dataset under the name of a view: paths, or `s3a://` URLs.
+
+    `schema` is as `pack_schema` has it.
+    """
 
     files: tuple[str, ...]
     schema: str

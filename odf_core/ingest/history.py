@@ -7,7 +7,13 @@ from odf_core.chain import Projection
 from odf_core.data import arrow_schema_to_odf, read_raw_arrow_schema
 from odf_core.identity import ObjectKind, ObjectRef
 from odf_core.ingest.merge_job import Names
-from odf_core.metadata import AddData, DataSchema, ExecuteTransform, StoredBlock
+from odf_core.metadata import AddData, DataSchema, DataSlice, ExecuteTransform, StoredBlock
+
+
+def new_slice(block: StoredBlock) -> DataSlice | None:
+    """The slice that a block adds, None where it adds none."""
+    event = block.block.event
+    return event.new_data if isinstance(event, AddData | ExecuteTransform) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +30,8 @@ class History:
         slices = []
         for block in blocks:
             projection.feed(block)
-            event = block.block.event
-            if isinstance(event, AddData | ExecuteTransform) and event.new_data is not None:
-                data = event.new_data
+            data = new_slice(block)
+            if data is not None:
                 slices.append(ObjectRef(ObjectKind.DATA_SLICE, data.physical_hash, data.size))
         return cls(projection, tuple(slices))
 

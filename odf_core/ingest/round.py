@@ -33,8 +33,8 @@ from odf_core.metadata import (
     Transform,
 )
 
-LocateObject: TypeAlias = Callable[[ObjectRef], Path]
-"""The local file of an object; raises what its store raises."""
+LocateObject: TypeAlias = Callable[[ObjectRef], Path | str]
+"""The local file of an object, or the URL at which the engine reads it; raises what its store raises."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from odf_core.engines.input_names import naming_input
 from odf_core.identity import Multihash
 from odf_core.ingest.fetch import FetchContext, FetchPolicy, SavepointStore
 from odf_core.ingest.fetch.options import FetchOptions
-from odf_core.ingest.history import History
 from odf_core.ingest.merge_job import MergeEngine
 from odf_core.ingest.prepare import PrepareContext, PrepareOptions
 from odf_core.ingest.read import ReadOptions
@@ -20,6 +19,7 @@ from odf_core.ingest.turn import SourceTurn, Turn
 from odf_core.metadata import Timestamp
 from odf_core.workspace.creation import append_blocks
 from odf_core.workspace.dataset import LocalDataset
+from odf_core.workspace.history import read_history
 from odf_core.workspace.workspace import Workspace
 
 _PATIENCE_SECONDS = 60.0
@@ -119,7 +119,7 @@ class Ingests:
     def _turn(self, dataset: LocalDataset, workdir: Path) -> SourceTurn:
         return SourceTurn(
             dataset=str(dataset.alias),
-            history=History.of(reversed(list(dataset.folder.walk()))),
+            history=read_history(dataset.folder),
             engine=self.engine,
             locate=dataset.folder.object_path,
             workdir=workdir,

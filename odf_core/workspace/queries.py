@@ -13,6 +13,7 @@ from odf_core.identity import Multihash
 from odf_core.ingest.history import History
 from odf_core.ingest.merge_job import pack_schema
 from odf_core.metadata import StoredBlock, Timestamp
+from odf_core.workspace.history import read_history
 from odf_core.workspace.workspace import Workspace
 
 
@@ -30,10 +31,12 @@ class DatasetWithoutSchema(InvalidInput):
 
 @dataclass(frozen=True, slots=True)
 class QueryableDataset:
-    """A dataset as queries need it: blocks oldest first, and where the file of an object is."""
+    """A dataset as queries need it: its history, all its blocks (oldest first, asked for by few queries),
+    and where the file of an object is."""
 
     name: str
-    blocks: Sequence[StoredBlock]
+    history: History
+    blocks: Callable[[], Sequence[StoredBlock]]
     locate: Callable[[Any], Any]
 
 
@@ -52,8 +55,10 @@ def query(
     """
 
     def find(name: str) -> QueryableDataset:
-        dataset = workspace.dataset(name)
-        return QueryableDataset(name, list(dataset.folder.walk())[::-1], dataset.folder.object_path)
+        folder = workspace.dataset(name).folder
+        return QueryableDataset(
+            name, read_history(folder), lambda: list(folder.walk())[::-1], folder.object_path
+        )
 
     return engine.run(plan_query(sql, engine.tables(sql), find, as_of=as_of, limit=limit))
 
@@ -70,7 +75,9 @@ def plan_query(
     tables: dict[str, Table] = {}
     known: dict[str, QueryableDataset] = {}
     for number, place in sorted(enumerate(places), key=lambda item: -item[1].start):
-        dataset = known.setdefault(place.name, find(place.name))
+        if place.name not in known:
+            known[place.name] = find(place.name)
+        dataset = known[place.name]
         view = f"t{number}"
         tables[view] = _table(dataset, place, place.as_of if place.as_of is not None else as_of)
         name = f"`{view}`" if place.has_alias else f"`{view}` AS `{place.name}`"
@@ -79,7 +86,7 @@ def plan_query(
 
 
 def _table(dataset: QueryableDataset, place: TablePlace, as_of: str | None) -> Table:
-    whole = History.of(dataset.blocks)
+    whole = dataset.history
     schema = whole.schema
     if schema is None:
         raise DatasetWithoutSchema(
@@ -108,9 +115,10 @@ def _as_of(
         return None, int(as_of)
     if not is_time and as_of.startswith("f1620"):
         wanted = Multihash.parse(as_of)
-        for number, block in enumerate(dataset.blocks):
+        blocks = dataset.blocks()
+        for number, block in enumerate(blocks):
             if block.hash == wanted:
-                return list(dataset.blocks[: number + 1]), None
+                return list(blocks[: number + 1]), None
         raise AsOfNotFound(f"Dataset {dataset.name} has no block {as_of}.", objects=[dataset.name, as_of])
     moment = Timestamp.parse(as_of)
-    return [block for block in dataset.blocks if block.block.system_time <= moment], None
+    return [block for block in dataset.blocks() if block.block.system_time <= moment], None

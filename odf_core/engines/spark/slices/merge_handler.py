@@ -11,6 +11,7 @@ from pyspark.sql import types as T
 
 from odf_core.engines.errors import InvalidEngineRequest
 from odf_core.engines.spark.handlers import Progress, register
+from odf_core.engines.spark.sharing import Place, open_place
 from odf_core.engines.spark.slices.carriers import arrow_type, same_carrier, spark_schema
 from odf_core.engines.spark.slices.columns import OP, col
 from odf_core.engines.spark.slices.frames import read_history, read_in_order
@@ -22,12 +23,17 @@ from odf_core.engines.spark.slices.tuning import tune
 from odf_core.ingest.merge_job import MergeJob, MergeOutcome, pack_schema, unpack_schema
 
 
-def merge_records(session: SparkSession, job: MergeJob, output: Path) -> MergeOutcome:
-    """Carry `job` out; the folder `output`, which must not exist yet, has the parts afterwards.
+def merge_records(session: SparkSession, job: MergeJob, place: Place) -> MergeOutcome:
+    """Carry `job` out; the folder of the place's output has the parts afterwards.
 
     Raises `BadInputSchema`, `MergeKeyMissing`, `UnsupportedColumnType`, and what the gates refuse.
     """
     tune(session, (*job.input_files, *job.history_files))
+    job = msgspec.structs.replace(
+        job,
+        input_files=place.brought(job.input_files),
+        history_files=place.brought(job.history_files),
+    )
     declared = unpack_schema(job.input_schema)
     frame, spark = _input(session, job, declared)
     check_input(spark, job.strategy, job.names)
@@ -38,11 +44,8 @@ def merge_records(session: SparkSession, job: MergeJob, output: Path) -> MergeOu
         history = read_history(session, job.history_files, unpack_schema(job.history_schema))
     merge = Merge(frame, columns, history, job.strategy, job.names, job.num_records)
     ordered = merged(merge).orderBy(*offset_order(job.strategy, job.names))
-    ordered.select(OP, *[col(name) for name in columns]).write.option("compression", "snappy").parquet(
-        str(output)
-    )
-    parts = sorted(str(path) for path in output.glob("part-*.parquet"))
-    return MergeOutcome(parts=tuple(parts), schema=pack_schema(schema))
+    parts = place.write(ordered.select(OP, *[col(name) for name in columns]), compression="snappy")
+    return MergeOutcome(parts=tuple(map(str, parts)), schema=pack_schema(schema))
 
 
 def _input(session: SparkSession, job: MergeJob, declared: pa.Schema) -> tuple[DataFrame, T.StructType]:
@@ -106,7 +109,8 @@ def _handle(
     except msgspec.ValidationError as error:
         raise InvalidEngineRequest(f"A merge needs `job` and `output`: {error}.") from error
     progress("merging")
-    outcome: dict[str, Any] = msgspec.to_builtins(merge_records(session, job, Path(output)))
+    with open_place(session, workdir, Path(output)) as place:
+        outcome: dict[str, Any] = msgspec.to_builtins(merge_records(session, job, place))
     return outcome
 
 
