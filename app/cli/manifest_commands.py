@@ -48,7 +48,7 @@ def add(
     found = read_manifests(
         manifests,
         stdin=sys.stdin.buffer,
-        fetch=_fetch,
+        fetch=fetch_manifest,
         recursive=recursive,
         limits=workspace.limits,
     )
@@ -102,7 +102,7 @@ def new(
     )
 
 
-def _fetch(url: str, most_bytes: int) -> bytes:
+def fetch_manifest(url: str, most_bytes: int) -> bytes:
     """The body of an http(s) URL, with little patience: somebody waits at a terminal."""
     from odf_core.transfer.client.http import Http
     from odf_core.transfer.client.options import TransferOptions

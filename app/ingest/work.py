@@ -25,7 +25,7 @@ from odf_core.ingest.plan import ReadPlan
 from odf_core.ingest.prepare import PrepareContext, prepare
 from odf_core.ingest.read import ReadOptions
 from odf_core.ingest.round import Round, run_round
-from odf_core.ingest.sources import is_uncacheable, polling_source, push_source
+from odf_core.ingest.sources import is_uncacheable, polling_source, push_source, source_state
 from odf_core.ingest.write import SliceTimes
 from odf_core.metadata import Timestamp
 from odf_core.transfer.errors import HeadMoved
@@ -135,8 +135,7 @@ class IngestWork:
         if is_uncacheable(source, at) and not PullRequest.from_values(job.request).fetch_uncacheable:
             return _Done(None, "the source tells no state (fetchUncacheable fetches it anew)")
         context = self._fetch_context(chain, system_time, workdir)
-        state = at.last_add_data.new_source_state if at.last_add_data is not None else None
-        fetched = fetch(source.fetch, state, context)
+        fetched = fetch(source.fetch, source_state(source, at), context)
         if isinstance(fetched, UpToDate):
             return _Done(None, "the source has nothing new")
         preparing = PrepareContext(workdir=workdir, policy=self.policy, environment=self.environment)

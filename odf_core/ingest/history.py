@@ -3,11 +3,12 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from odf_core.chain import Projection
+from odf_core.chain import Projection, Vocabulary
 from odf_core.data import arrow_schema_to_odf, read_raw_arrow_schema
 from odf_core.identity import ObjectKind, ObjectRef
+from odf_core.ingest.merge_errors import IncompatibleSchema
 from odf_core.ingest.merge_job import Names
-from odf_core.metadata import AddData, DataSchema, ExecuteTransform, StoredBlock
+from odf_core.metadata import AddData, DataSchema, ExecuteTransform, SetDataSchema, StoredBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +34,58 @@ class History:
     @property
     def names(self) -> Names:
         """The system columns' names."""
-        vocabulary = self.projection.vocabulary
-        return Names(
-            offset=vocabulary.offset_column,
-            operation_type=vocabulary.operation_type_column,
-            system_time=vocabulary.system_time_column,
-            event_time=vocabulary.event_time_column,
-        )
+        return names_of(self.projection.vocabulary)
 
     @property
     def schema(self) -> DataSchema | None:
         """The schema that the chain declares, None before it does."""
-        event = self.projection.schema
-        if event is None:
-            return None
-        if event.schema is not None:
-            return event.schema
-        return arrow_schema_to_odf(read_raw_arrow_schema(event.raw_arrow_schema or b""))
+        return declared_schema_of(self.projection.schema)
+
+
+def require_system_columns(history: History) -> None:
+    """Raises `IncompatibleSchema` where the vocabulary was changed after the schema was declared: by a
+    chain from elsewhere, for neither `odf commit` nor a node does so."""
+    if history.schema is None:
+        return
+    missing = missing_system_columns(history.schema, history.projection.vocabulary)
+    if missing:
+        raise IncompatibleSchema(
+            f"The vocabulary names the system columns {', '.join(map(repr, missing))}, which the dataset's "
+            "schema does not have; commit a SetVocab with the names that it has.",
+            objects=missing,
+        )
+
+
+def missing_system_columns(schema: DataSchema, vocabulary: Vocabulary) -> list[str]:
+    """The system columns that the vocabulary names and the schema lacks."""
+    names = {item.name for item in schema.fields}
+    return [name for name in system_columns(vocabulary) if name not in names]
+
+
+def system_columns(vocabulary: Vocabulary) -> tuple[str, str, str, str]:
+    """The system columns' names, in the order that slices have them."""
+    return (
+        vocabulary.offset_column,
+        vocabulary.operation_type_column,
+        vocabulary.system_time_column,
+        vocabulary.event_time_column,
+    )
+
+
+def names_of(vocabulary: Vocabulary) -> Names:
+    """The system columns' names as engines take them."""
+    return Names(
+        offset=vocabulary.offset_column,
+        operation_type=vocabulary.operation_type_column,
+        system_time=vocabulary.system_time_column,
+        event_time=vocabulary.event_time_column,
+    )
+
+
+def declared_schema_of(event: SetDataSchema | None) -> DataSchema | None:
+    """The ODF schema that the event declares, also where it does so by a raw Arrow schema."""
+    if event is None:
+        return None
+    if event.schema is not None:
+        return event.schema
+    return arrow_schema_to_odf(read_raw_arrow_schema(event.raw_arrow_schema or b""))

@@ -34,3 +34,9 @@ class UnsupportedColumnType(InvalidInput):
     """A column of a type that the engine cannot carry."""
 
     code: ClassVar[str] = "unsupported_column_type"
+
+
+class EngineUnknown(InvalidInput):
+    """A query for an engine that is not here."""
+
+    code: ClassVar[str] = "engine_unknown"

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from odf_core.data import odf_schema_to_arrow
 from odf_core.identity import ObjectRef
 from odf_core.ingest.commit import IngestCommit, chained, data_events, objects_of
-from odf_core.ingest.history import History
+from odf_core.ingest.history import History, require_system_columns
 from odf_core.ingest.merge_job import (
     MergeEngine,
     MergeJob,
@@ -56,6 +56,7 @@ def run_round(
     `IncompatibleSchema`, `UnexpectedNulls`; nothing is left then.
     """
     schema, new = history.schema, None
+    require_system_columns(history)
     if work.staged is not None:
         job = _job(work, work.staged, history, locate)
         with engine.merge(job) as outcome:

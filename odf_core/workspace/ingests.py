@@ -17,7 +17,7 @@ from odf_core.ingest.plan import ReadPlan
 from odf_core.ingest.prepare import PrepareContext, PrepareOptions, prepare
 from odf_core.ingest.read import ReadOptions
 from odf_core.ingest.round import Round, run_round
-from odf_core.ingest.sources import is_uncacheable, polling_source, push_source
+from odf_core.ingest.sources import is_uncacheable, polling_source, push_source, source_state
 from odf_core.ingest.write import SliceTimes
 from odf_core.metadata import SourceState, Timestamp
 from odf_core.workspace.creation import append_blocks
@@ -112,10 +112,9 @@ class Ingests:
             return _unchanged(
                 dataset, "the source tells no state (--fetch-uncacheable fetches it anew)"
             ), False
-        state = at.last_add_data.new_source_state if at.last_add_data is not None else None
         with self._workdir() as workdir:
             context = self._context(dataset, workdir)
-            fetched = fetch(source.fetch, state, context)
+            fetched = fetch(source.fetch, source_state(source, at), context)
             if isinstance(fetched, UpToDate):
                 return _unchanged(dataset, "the source has nothing new"), False
             name = name_of(source.fetch, fetched)
