@@ -36,7 +36,7 @@ def commit(
     """
     import sys
 
-    from app.cli.manifest_commands import fetch_manifest
+    from app.cli.manifest_commands import fetch_manifest, try_queries_lazily
     from app.cli.session import find_workspace
     from odf_core.identity import Multihash
     from odf_core.metadata import Timestamp
@@ -47,7 +47,15 @@ def commit(
     found = workspace.dataset(dataset)
     placed = read_event_files(events, stdin=sys.stdin.buffer, fetch=fetch_manifest, limits=workspace.limits)
     expected = Multihash.parse(old_head) if old_head is not None else None
-    done = commit_events(workspace, found, placed, Timestamp.now(), old_head=expected, dry_run=dry_run)
+    done = commit_events(
+        workspace,
+        found,
+        placed,
+        Timestamp.now(),
+        old_head=expected,
+        dry_run=dry_run,
+        trial=try_queries_lazily,
+    )
     facts = _facts(done, dry_run) | {"dataset": str(found.alias), "datasetId": str(found.id)}
     write_record(facts, output, sentence=_sentence(facts))
 

@@ -22,6 +22,7 @@ from odf_core.ingest.history import declared_schema_of, names_of
 from odf_core.ingest.merge_errors import IncompatibleSchema
 from odf_core.ingest.slice_schema import slice_schema
 from odf_core.ingest.source_check import Source, check_source, columns_of
+from odf_core.ingest.trial import Trial, try_source
 from odf_core.metadata import (
     AddPushSource,
     DataSchema,
@@ -97,13 +98,19 @@ class _Chain:
 
 
 def evolve(
-    known: Sequence[StoredBlock], events: Sequence[PlacedEvent], system_time: Timestamp, resolve: ResolveInput
+    known: Sequence[StoredBlock],
+    events: Sequence[PlacedEvent],
+    system_time: Timestamp,
+    resolve: ResolveInput,
+    trial: Trial | None = None,
 ) -> Evolution:
     """The blocks by which `events`, in their order, follow the chain that `known` key blocks stand for
-    (`ChainState.resume`); all are of `system_time`. `resolve` finds the inputs of transforms.
+    (`ChainState.resume`); all are of `system_time`. `resolve` finds the inputs of transforms; `trial` tries
+    queries of new sources.
 
     Raises, told with source and line of the event: `EventRefused`, `MissingInputs`, what `check_source`
-    raises for a source that is set, or for one that a new vocabulary breaks, and `UnsupportedArrowType`.
+    and `try_source` raise for a source that is set, or `EventRefused` for one that a new vocabulary breaks,
+    and `UnsupportedArrowType`.
     """
     chain = _Chain(ChainState.resume(known, remember_hashes=False), Projection.of(known), system_time)
     for item in events:
@@ -111,16 +118,17 @@ def evolve(
             chain.take(normalised(item.event, chain.at, resolve))
     for item, step in zip(events, chain.steps, strict=True):
         with item.telling():
-            _check_sources(step, chain.at)
+            _check_sources(step, chain.at, trial)
     return Evolution(tuple(chain.steps), tuple(_notes(chain)))
 
 
-def _check_sources(step: EvolutionStep, at: Projection) -> None:
+def _check_sources(step: EvolutionStep, at: Projection, trial: Trial | None) -> None:
     """A source that this commit sets, and all where it renames the columns that they must not have."""
     if step.block is None:
         return
     if isinstance(step.event, SetPollingSource | AddPushSource):
         check_source(step.event, at.vocabulary)
+        try_source(step.event, at.vocabulary, trial)
     elif isinstance(step.event, SetVocab):
         for source in _sources(at):
             try:

@@ -95,14 +95,15 @@ def _job(work: Round, staged: StagedInput, history: History, locate: LocateObjec
         num_records=staged.num_records,
         strategy=strategy,
         names=history.names,
-        preprocess=_steps(work.preprocess),
+        preprocess=steps_of(work.preprocess),
         preprocess_engine=work.preprocess.engine if work.preprocess is not None else "spark",
         history_files=files,
         history_schema=pack_schema(odf_schema_to_arrow(declared)) if declared is not None else None,
     )
 
 
-def _steps(transform: Transform | None) -> tuple[QueryStep, ...]:
+def steps_of(transform: Transform | None) -> tuple[QueryStep, ...]:
+    """The queries as engines take them."""
     if transform is None:
         return ()
     if transform.query is not None:

@@ -48,7 +48,10 @@ def check_source(source: Source, vocabulary: Vocabulary) -> None:
     """
     strategy = strategy_of(source.merge)
     if strategy.kind != "Append" and not strategy.primary_key:
-        raise _at(("merge",), MergeKeyMissing(f"{strategy.kind} needs a primary key; name its columns."))
+        raise _at(
+            ("merge", "primaryKey"),
+            MergeKeyMissing(f"{strategy.kind} needs a primary key; name its columns."),
+        )
     try:
         _check_options(source.read)
     except InvalidReadOption as error:  # its object is the option
@@ -162,10 +165,13 @@ def _check_key(schema: Any, strategy: Strategy, vocabulary: Vocabulary) -> None:
             raise _at((place, names.index(missing[0])), key_missing(strategy.kind, missing, schema.names))
     operation = vocabulary.operation_type_column
     if strategy.kind == "ChangelogStream" and operation not in schema.names:
-        raise MergeKeyMissing(
-            f"ChangelogStream needs a column {operation!r} with the operation type of each record; the read "
-            "schema has none.",
-            objects=[operation],
+        raise _at(
+            ("kind",),
+            MergeKeyMissing(
+                f"ChangelogStream needs a column {operation!r} with the operation type of each record; the "
+                "read schema has none.",
+                objects=[operation],
+            ),
         )
 
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from odf_core.chain.snapshots import snapshot_chain
 from odf_core.identity import DatasetAlias, DatasetId
+from odf_core.ingest.snapshot_check import check_sources
+from odf_core.ingest.trial import Trial
 from odf_core.metadata import (
     DatasetSnapshot,
     InvalidSnapshot,
@@ -63,6 +65,7 @@ def add_snapshots(
     *,
     replace_existing: bool = False,
     new_id: Callable[[], DatasetId] = new_dataset_id,
+    trial: Trial | None = None,
 ) -> list[Added]:
     """Make a dataset of each snapshot, in any order: one may read what another one makes.
 
@@ -76,6 +79,7 @@ def add_snapshots(
     _check_cycles(by_name)
     for plan in plans:
         plan.blocks = _blocks(plan, by_name, workspace, system_time)
+        check_sources(plan.placed, trial)
     _write(workspace, plans)
     return [
         Added(plan.dataset, plan.placed.snapshot, len(plan.blocks), plan.old.id if plan.old else None)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from odf_core.identity import DatasetAlias, DatasetId, Multihash
 from odf_core.ingest.evolution import Evolution, evolve
+from odf_core.ingest.trial import Trial
 from odf_core.metadata import PlacedEvent, Timestamp
 from odf_core.transfer.client.keyblocks import key_blocks
 from odf_core.workspace.creation import append_blocks
@@ -34,12 +35,13 @@ def commit_events(
     *,
     old_head: Multihash | None = None,
     dry_run: bool = False,
+    trial: Trial | None = None,
 ) -> Committed:
     """Append the events to the dataset's chain, all of them or none; what it says already is left out.
 
-    With `old_head`, only if that is the head; with `dry_run` everything is checked and nothing written.
-    Raises what `evolve` raises, `PulledDataset` for a dataset that follows another one, `OldHeadMismatch`,
-    `DatasetBusy`, `LocalHeadMoved`.
+    With `old_head`, only if that is the head; with `dry_run` everything is checked and nothing written;
+    `trial` tries the queries of new sources. Raises what `evolve` raises, `PulledDataset` for a dataset that
+    follows another one, `OldHeadMismatch`, `DatasetBusy`, `LocalHeadMoved`.
     """
 
     def resolve(ref: DatasetId | DatasetAlias) -> DatasetId | None:
@@ -54,7 +56,7 @@ def commit_events(
                 "make it diverge. Change its metadata there.",
                 objects=[dataset.id],
             )
-        made = evolve(key_blocks(dataset.folder), events, system_time, resolve)
+        made = evolve(key_blocks(dataset.folder), events, system_time, resolve, trial)
         if dry_run or not made.blocks:
             return Committed(head, head, made)
         return Committed(head, append_blocks(dataset.folder, made.blocks, None), made)

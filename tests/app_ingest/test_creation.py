@@ -15,6 +15,12 @@ def polling(fetch: dict[str, object], *prepare: dict[str, object]) -> dict[str, 
     }
 
 
+def _reading(*columns: str) -> dict[str, object]:
+    source = push_source()
+    source["read"]["schema"] = list(columns)
+    return source
+
+
 URL = {"kind": "Url", "url": "https://example.org/x.csv"}
 
 
@@ -40,6 +46,9 @@ def test_yaml_makes_a_private_dataset_of_the_caller(ingest_node: IngestNode) -> 
         (b"", 400, "invalid_manifest"),
         (manifest("bob/x", push_source()), 403, "foreign_owner"),
         (manifest("x", push_source(), push_source()), 400, "invalid_snapshot"),
+        (manifest("x", push_source({"kind": "Ledger", "primaryKey": ["town"]})), 400, "merge_key_missing"),
+        (manifest("x", _reading("at TIMESTAMP", "id BIGGINT")), 400, "invalid_ddl_schema"),
+        (manifest("x", _reading("at TIMESTAMP", "offset BIGINT")), 400, "bad_input_schema"),
         (manifest("x", polling({"kind": "FilesGlob", "path": "/etc/*"})), 403, "fetch_not_allowed"),
         (manifest("x", polling({"kind": "Url", "url": "file:///etc/passwd"})), 403, "fetch_not_allowed"),
         (manifest("x", polling({"kind": "Url", "url": "http://169.254.169.254/"})), 403, "fetch_not_allowed"),

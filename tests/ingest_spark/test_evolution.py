@@ -6,7 +6,13 @@ from pathlib import Path
 import pytest
 
 from odf_core.data import arrow_schema_to_odf, ddl_schema_to_arrow
-from odf_core.ingest.merge_errors import IncompatibleSchema
+from odf_core.engines.datafusion.preprocess import PreprocessRefused
+from odf_core.engines.errors import QueryInvalid, QueryRefused
+from odf_core.engines.handle import SparkEngine
+from odf_core.engines.trial import QuickTrials
+from odf_core.errors import OdfError
+from odf_core.ingest.merge_errors import BadInputSchema, IncompatibleSchema, MergeKeyMissing
+from odf_core.ingest.trial import Trial
 from odf_core.metadata import (
     AddPushSource,
     FetchStepUrl,
@@ -23,7 +29,9 @@ from odf_core.metadata import (
     SetDataSchema,
     SetPollingSource,
     SetVocab,
+    SqlQueryStep,
     Timestamp,
+    TransformSql,
 )
 from odf_core.workspace.committing import Committed, commit_events
 from odf_core.workspace.verification import verify_dataset
@@ -43,9 +51,9 @@ def _source(ddl: tuple[str, ...], merge: MergeStrategy) -> AddPushSource:
     return AddPushSource(source_name="default", read=ReadStepNdJson(ddl_schema=ddl), merge=merge)
 
 
-def _commit(maker: Maker, *events: MetadataEvent) -> Committed:
+def _commit(maker: Maker, *events: MetadataEvent, trial: Trial | None = None) -> Committed:
     placed = [PlacedEvent(event, ManifestPlace("a test", "", 0)) for event in events]
-    return commit_events(maker.workspace, maker.dataset, placed, Timestamp.parse(maker.now))
+    return commit_events(maker.workspace, maker.dataset, placed, Timestamp.parse(maker.now), trial=trial)
 
 
 def _data(row: dict[str, object]) -> tuple[object, ...]:
@@ -170,3 +178,58 @@ def test_a_new_address_is_asked_from_the_start(maker: Maker, tmp_path: Path) -> 
     assert maker.poll().is_updated
     assert [row["city"] for row in maker.rows()] == ["B"]
     assert not maker.poll().is_updated
+
+
+@pytest.mark.parametrize(
+    ("engine", "query", "merge", "error", "says"),
+    [
+        ("spark", "select citty from input", MergeStrategyAppend(), QueryInvalid, "citty"),
+        ("spark", "selec city from input", MergeStrategyAppend(), QueryInvalid, "selec"),
+        ("spark", "select now() as at from input", MergeStrategyAppend(), QueryRefused, "now"),
+        ("spark", "select city as op from input", MergeStrategyAppend(), BadInputSchema, "'op'"),
+        (
+            "spark",
+            "select city as town from input",
+            MergeStrategyLedger(primary_key=("city",)),
+            MergeKeyMissing,
+            "names 'city'",
+        ),
+        ("datafusion", "select citty from input", MergeStrategyAppend(), PreprocessRefused, "citty"),
+    ],
+)
+def test_queries_are_tried_when_the_engine_is_warm(
+    maker: Maker,
+    spark_engine: SparkEngine,
+    engine: str,
+    query: str,
+    merge: MergeStrategy,
+    error: type[OdfError],
+    says: str,
+) -> None:
+    spark_engine.start()
+    maker.make()
+    read = ReadStepCsv(header=True, ddl_schema=CITIES)
+    steps = TransformSql(engine=engine, queries=(SqlQueryStep(query=query),))
+    source = AddPushSource(source_name="default", read=read, merge=merge, preprocess=steps)
+    head = maker.dataset.head
+    with pytest.raises(error, match=says):
+        _commit(maker, source, trial=QuickTrials(spark_engine, 120.0))
+    assert maker.dataset.head == head
+
+
+def test_a_query_that_passes_its_trial(maker: Maker, spark_engine: SparkEngine) -> None:
+    spark_engine.start()
+    maker.make()
+    read = ReadStepCsv(header=True, ddl_schema=CITIES)
+    steps = (
+        SqlQueryStep(query="select * from input", alias="all"),
+        SqlQueryStep(query="select city from all"),
+    )
+    source = AddPushSource(
+        source_name="default",
+        read=read,
+        merge=MergeStrategyLedger(primary_key=("city",)),
+        preprocess=TransformSql(engine="spark", queries=steps),
+    )
+    assert _commit(maker, source, trial=QuickTrials(spark_engine, 120.0)).evolution.blocks
+    assert _commit(maker, source, trial=QuickTrials(None, 0)).evolution.blocks == ()

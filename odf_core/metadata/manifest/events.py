@@ -1,11 +1,9 @@
 """Events as people hand them in: several in a text, and every fault told with its file and line."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
-from odf_core.errors import InvalidInput, LimitExceeded
 from odf_core.limits import Limits
 from odf_core.metadata.errors import InvalidManifest
 from odf_core.metadata.events import MetadataEvent
@@ -26,14 +24,9 @@ class PlacedEvent:
     place: ManifestPlace
     steps: tuple[str | int, ...] = ()
 
-    @contextmanager
-    def telling(self) -> Iterator[None]:
+    def telling(self) -> AbstractContextManager[None]:
         """Errors about the event get its source and line; `extras["place"]` counts from the event."""
-        try:
-            yield
-        except (InvalidInput, LimitExceeded) as error:
-            error.extras["place"] = [*self.steps, *error.extras.get("place", ("kind",))]
-            raise self.place.told(error) from error
+        return self.place.telling_of(self.steps)
 
 
 def read_events(text: bytes | str, source: str, limits: Limits = _LIMITS) -> list[PlacedEvent]:

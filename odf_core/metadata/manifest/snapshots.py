@@ -31,6 +31,15 @@ class ManifestPlace:
         except (InvalidInput, LimitExceeded) as error:
             raise self.told(error, place) from error
 
+    @contextmanager
+    def telling_of(self, steps: Sequence[str | int]) -> Iterator[None]:
+        """As `telling`, of the event at `steps`, from which `extras["place"]` counts."""
+        try:
+            yield
+        except (InvalidInput, LimitExceeded) as error:
+            error.extras["place"] = [*steps, *error.extras.get("place", ("kind",))]
+            raise self.told(error) from error
+
     def told(self, error: OdfError, place: Sequence[str | int] = ()) -> OdfError:
         """The same error, its sentence begun with source and line; `extras` get `source` and `line`."""
         steps = error.extras.get("place") or place
