@@ -21,6 +21,7 @@ from odf_core.ingest.merge_job import (
     pack_schema,
     unpack_schema,
 )
+from odf_core.ingest.null_rows import telling_rows
 from odf_core.ingest.slice_schema import slice_schema
 from odf_core.ingest.values import StagedInput
 from odf_core.ingest.write import SliceTimes, write_new_slice
@@ -63,9 +64,10 @@ def run_round(
             schema = slice_schema(unpack_schema(outcome.schema), history.names, history.schema)
             last = history.projection.last_offset
             first_offset = 0 if last is None else last + 1
-            new = write_new_slice(
-                outcome.parts, schema, history.names, work.times, first_offset, workdir / "slice"
-            )
+            with telling_rows(work.staged if work.preprocess is None else None):
+                new = write_new_slice(
+                    outcome.parts, schema, history.names, work.times, first_offset, workdir / "slice"
+                )
     events = data_events(history.projection, schema=schema, new=new, source_state=work.source_state)
     if not events:
         return None

@@ -73,3 +73,15 @@ def test_nobody_makes_datasets_without_a_token(ingest_node: IngestNode) -> None:
     answer = ingest_node.node.request("POST", "/datasets", body=manifest("y", push_source()))
     assert answer.status == 401
     assert ingest_node.node.request("POST", "/alice/y/ingest", body=csv(1)).status in (401, 404)
+
+
+def test_a_wrong_parameter_is_told_with_what_is_allowed(ingest_node: IngestNode) -> None:
+    status, answer = ingest_node.post("/datasets?visibility=Publik", manifest("z", push_source()))
+    assert (status, answer["code"]) == (400, "invalid_request")
+    says = "The request cannot be read: query.visibility: input should be 'private' or 'public'."
+    assert answer["message"].lower() == says.lower()
+    status, answer = ingest_node.post("/alice/z/pull?fetchUncacheable=perhaps")
+    assert (status, "query.fetchUncacheable: input should be a valid boolean" in answer["message"]) == (
+        400,
+        True,
+    )
