@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from odf_core.chain import Projection, Vocabulary
+from odf_core.chain.schema_rules import listed_faults, schema_faults
 from odf_core.data import arrow_schema_to_odf, read_raw_arrow_schema
 from odf_core.identity import ObjectKind, ObjectRef
 from odf_core.ingest.merge_errors import IncompatibleSchema
@@ -13,23 +14,28 @@ from odf_core.metadata import AddData, DataSchema, ExecuteTransform, SetDataSche
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The state of a dataset at its head; `slices` in the order of their offsets."""
+    """The state of a dataset at its head; `slices` in the order of their offsets, `slice_schemas` as they
+    were declared when slices were added, each once."""
 
     projection: Projection
     slices: tuple[ObjectRef, ...]
+    slice_schemas: tuple[SetDataSchema, ...] = ()
 
     @classmethod
     def of(cls, blocks: Iterable[StoredBlock]) -> "History":
         """The history that `blocks` tell, oldest first."""
         projection = Projection()
         slices = []
+        schemas: list[SetDataSchema] = []
         for block in blocks:
             projection.feed(block)
             event = block.block.event
             if isinstance(event, AddData | ExecuteTransform) and event.new_data is not None:
                 data = event.new_data
                 slices.append(ObjectRef(ObjectKind.DATA_SLICE, data.physical_hash, data.size))
-        return cls(projection, tuple(slices))
+                if projection.schema is not None and (not schemas or schemas[-1] is not projection.schema):
+                    schemas.append(projection.schema)
+        return cls(projection, tuple(slices), tuple(schemas))
 
     @property
     def names(self) -> Names:
@@ -54,6 +60,24 @@ def require_system_columns(history: History) -> None:
             "schema does not have; commit a SetVocab with the names that it has.",
             objects=missing,
         )
+
+
+def require_readable(history: History) -> None:
+    """Raises `IncompatibleSchema` where a later schema gave columns of earlier slices another type, so that
+    the history cannot be read as one: a chain from elsewhere again, whose rules let that through."""
+    now = history.schema
+    for event in history.slice_schemas:
+        before = declared_schema_of(event)
+        if before is None or now is None or event is history.projection.schema:
+            continue
+        faults = schema_faults(before, now, ignore_optionality=True)
+        if faults:
+            raise IncompatibleSchema(
+                f"The dataset's schema was changed so that records from before cannot be merged with: "
+                f"{listed_faults(faults)}. Take the dataset back to before that (`odf reset`), or make a new "
+                "one.",
+                extras={"differences": faults},
+            )
 
 
 def missing_system_columns(schema: DataSchema, vocabulary: Vocabulary) -> list[str]:

@@ -11,7 +11,7 @@ from typing import TypeAlias
 from odf_core.data import odf_schema_to_arrow
 from odf_core.identity import ObjectRef
 from odf_core.ingest.commit import IngestCommit, chained, data_events, objects_of
-from odf_core.ingest.history import History, require_system_columns
+from odf_core.ingest.history import History, require_readable, require_system_columns
 from odf_core.ingest.merge_job import (
     MergeEngine,
     MergeJob,
@@ -89,6 +89,7 @@ def _job(work: Round, staged: StagedInput, history: History, locate: LocateObjec
     strategy = strategy_of(work.merge)
     files: tuple[str, ...] = ()
     if strategy.kind in ("Ledger", "Snapshot", "UpsertStream"):
+        require_readable(history)
         files = tuple(str(locate(ref)) for ref in history.slices)
     declared = history.schema
     return MergeJob(

@@ -9,6 +9,7 @@ from odf_core.data import arrow_schema_to_odf, ddl_schema_to_arrow
 from odf_core.engines.datafusion.preprocess import PreprocessRefused
 from odf_core.engines.errors import QueryInvalid, QueryRefused
 from odf_core.engines.handle import SparkEngine
+from odf_core.engines.querying import SparkQueries
 from odf_core.engines.trial import QuickTrials
 from odf_core.errors import OdfError
 from odf_core.ingest.merge_errors import BadInputSchema, IncompatibleSchema, MergeKeyMissing
@@ -34,6 +35,8 @@ from odf_core.metadata import (
     TransformSql,
 )
 from odf_core.workspace.committing import Committed, commit_events
+from odf_core.workspace.queries import query
+from odf_core.workspace.tail import tail
 from odf_core.workspace.verification import verify_dataset
 from tests.ingest_spark.making import Maker
 
@@ -181,7 +184,7 @@ def test_a_new_address_is_asked_from_the_start(maker: Maker, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("engine", "query", "merge", "error", "says"),
+    ("engine", "sql", "merge", "error", "says"),
     [
         ("spark", "select citty from input", MergeStrategyAppend(), QueryInvalid, "citty"),
         ("spark", "selec city from input", MergeStrategyAppend(), QueryInvalid, "selec"),
@@ -201,7 +204,7 @@ def test_queries_are_tried_when_the_engine_is_warm(
     maker: Maker,
     spark_engine: SparkEngine,
     engine: str,
-    query: str,
+    sql: str,
     merge: MergeStrategy,
     error: type[OdfError],
     says: str,
@@ -209,7 +212,7 @@ def test_queries_are_tried_when_the_engine_is_warm(
     spark_engine.start()
     maker.make()
     read = ReadStepCsv(header=True, ddl_schema=CITIES)
-    steps = TransformSql(engine=engine, queries=(SqlQueryStep(query=query),))
+    steps = TransformSql(engine=engine, queries=(SqlQueryStep(query=sql),))
     source = AddPushSource(source_name="default", read=read, merge=merge, preprocess=steps)
     head = maker.dataset.head
     with pytest.raises(error, match=says):
@@ -233,3 +236,27 @@ def test_a_query_that_passes_its_trial(maker: Maker, spark_engine: SparkEngine) 
     )
     assert _commit(maker, source, trial=QuickTrials(spark_engine, 120.0)).evolution.blocks
     assert _commit(maker, source, trial=QuickTrials(None, 0)).evolution.blocks == ()
+
+
+def test_a_type_that_a_chain_from_elsewhere_changed(maker: Maker) -> None:
+    merge = MergeStrategySnapshot(primary_key=("city",))
+    maker.make(_source(CITIES, merge))
+    maker.push('{"city": "A", "population": 1}\n')
+    changed = ("city STRING", "population STRING", "url STRING")
+    maker.commit(_schema(*changed))
+    maker.commit(_source(changed, merge))
+    head = maker.dataset.head
+    with pytest.raises(IncompatibleSchema, match="population changes its type from Int64 to String"):
+        maker.push('{"city": "A", "population": "1"}\n')
+    assert maker.dataset.head == head
+
+
+def test_older_records_have_nulls_in_newer_columns(maker: Maker, queries: SparkQueries) -> None:
+    wider = ("url STRING", *CITIES)
+    maker.make(_source(CITIES, MergeStrategyAppend()))
+    maker.push('{"city": "A", "population": 1}\n')
+    _commit(maker, _source(wider, MergeStrategyAppend()), _schema(*wider))
+    maker.push('{"city": "B", "population": 1, "url": "x"}\n')
+    assert [row["url"] for row in tail(maker.dataset).to_pylist()] == [None, "x"]
+    found = query(maker.workspace, queries, "select city, url from foo order by city")
+    assert found.to_pylist() == [{"city": "A", "url": None}, {"city": "B", "url": "x"}]
