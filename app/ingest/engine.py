@@ -6,11 +6,15 @@ from dataclasses import replace
 from app.settings import S3Settings, Settings
 from odf_core.engines.handle import SparkEngine
 from odf_core.engines.options import SparkOptions
+from odf_core.engines.trial import QuickTrials
 from odf_core.identity import DatasetId, ObjectRef
 from odf_core.storage import dataset_prefix, object_key
 
 _S3A = "spark.hadoop.fs.s3a."
 _PROVIDERS = "org.apache.hadoop.fs.s3a."
+
+PLANNING_ONLY = QuickTrials(None, 0)
+"""Queries of new sources are tried as far as no engine is asked, which is for those who have to wait."""
 
 
 def spark_engine(settings: Settings) -> SparkEngine:

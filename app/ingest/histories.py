@@ -14,7 +14,6 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.datasets.model import DatasetInfo
 from app.transfer.chain_index import Head, find_interval, read_blocks, read_key_blocks
-from odf_core.chain import Projection
 from odf_core.identity import Multihash, ObjectKind, ObjectRef
 from odf_core.ingest.history import History, new_slice
 from odf_core.limits import Limits
@@ -55,7 +54,7 @@ async def read_history(
         new = [new_slice(read_block(data, name, limits)) for name, data in stored]
         added = (ObjectRef(ObjectKind.DATA_SLICE, i.physical_hash, i.size) for i in new if i is not None)
         decisive = tuple(read_block(data, None, limits) for data in keys)
-        return History(Projection.of(decisive), (*before, *added)), decisive
+        return History.resumed(decisive, (*before, *added)), decisive
 
     history, decisive = await anyio.to_thread.run_sync(decoded)
     _remember(remembered, dataset.pk, _Known(dataset.head, history.slices))

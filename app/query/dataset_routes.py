@@ -13,6 +13,7 @@ from app.database import connect
 from app.datasets.addressing import Address
 from app.datasets.model import Action
 from app.datasets.service import HEAD, open_dataset
+from app.errors import InvalidRequest
 from app.http import Node
 from app.query.run import require_records
 from app.query.tail import read_projection, tail_of
@@ -20,11 +21,24 @@ from app.routing import readable, refusal
 from odf_core.chain import Projection
 from odf_core.data.records.encode import RecordsFormat, encode_records
 from odf_core.data.records.tail import TailRange
+from odf_core.ingest.words import shown
 from odf_core.metadata import MetadataEvent, event_to_json
 
 router = APIRouter(tags=["queries"])
 
 MOST_RECORDS = 100_000
+METADATA_PARTS = (
+    "attachments",
+    "info",
+    "license",
+    "refs",
+    "schema",
+    "seed",
+    "sources",
+    "transform",
+    "vocab",
+    "watermark",
+)
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     **REFUSALS,
     404: refusal("No such dataset, or none that the caller may read"),
@@ -89,21 +103,32 @@ async def read_metadata(
         str | None,
         Query(
             max_length=400,
-            description="Parts, comma-separated (attachments, info, license, refs, schema, seed, sources, "
-            "transform, vocab, watermark); default: all that the dataset has.",
+            description=f"Parts, comma-separated ({', '.join(METADATA_PARTS)}); default: all of them.",
         ),
     ] = None,
 ) -> MetadataAnswer:
     """What holds at the head: seed, schema, vocabulary, sources, and what people say about the dataset."""
+    wanted = None if include is None else _wanted(include)
     async with connect(node.engine) as conn:
         dataset = await open_dataset(conn, node, caller, address, Action.READ)
     at = await read_projection(node, dataset)
     parts = _parts(at)
     parts["refs"] = [{"name": HEAD, "blockHash": str(dataset.head)}]
-    wanted = None if include is None else {part.strip().lower() for part in include.split(",")}
     return MetadataAnswer(
         output={name: part for name, part in sorted(parts.items()) if wanted is None or name in wanted}
     )
+
+
+def _wanted(include: str) -> set[str]:
+    wanted = {part.strip().lower() for part in include.split(",") if part.strip()}
+    unknown = sorted(wanted.difference(METADATA_PARTS))
+    if unknown:
+        raise InvalidRequest(
+            f"The request cannot be read: query.include: {shown(unknown[0], 80)!r} is no part of the "
+            f"metadata; the parts are {', '.join(METADATA_PARTS)}.",
+            objects=["query.include"],
+        )
+    return wanted
 
 
 def _parts(at: Projection) -> dict[str, Any]:

@@ -3,22 +3,15 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
 
 import msgspec
 
 from odf_core.engines.handle import SparkEngine
-from odf_core.errors import InvalidInput
+from odf_core.ingest.merge_errors import EngineUnknown
 from odf_core.ingest.merge_job import MergeJob, MergeOutcome, pack_schema, unpack_schema
 
 MERGE = "merge"
 """The engine's name for this kind of request."""
-
-
-class EngineUnknown(InvalidInput):
-    """A query for an engine that is not here."""
-
-    code: ClassVar[str] = "engine_unknown"
 
 
 class SparkMerges:

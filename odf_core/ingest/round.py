@@ -11,7 +11,7 @@ from typing import TypeAlias
 from odf_core.data import odf_schema_to_arrow
 from odf_core.identity import ObjectRef
 from odf_core.ingest.commit import IngestCommit, chained, data_events, objects_of
-from odf_core.ingest.history import History
+from odf_core.ingest.history import History, require_readable, require_system_columns
 from odf_core.ingest.merge_job import (
     MergeEngine,
     MergeJob,
@@ -21,6 +21,7 @@ from odf_core.ingest.merge_job import (
     pack_schema,
     unpack_schema,
 )
+from odf_core.ingest.null_rows import telling_rows
 from odf_core.ingest.slice_schema import slice_schema
 from odf_core.ingest.values import StagedInput
 from odf_core.ingest.write import SliceTimes, write_new_slice
@@ -61,15 +62,17 @@ def run_round(
     `IncompatibleSchema`, `UnexpectedNulls`; nothing is left then.
     """
     schema, new = history.schema, None
+    require_system_columns(history)
     if work.staged is not None:
         job = _job(work, work.staged, history, locate)
         with engine.merge(job) as outcome:
             schema = slice_schema(unpack_schema(outcome.schema), history.names, history.schema)
             last = history.projection.last_offset
             first_offset = 0 if last is None else last + 1
-            new = write_new_slice(
-                outcome.parts, schema, history.names, work.times, first_offset, workdir / "slice"
-            )
+            with telling_rows(work.staged if work.preprocess is None else None):
+                new = write_new_slice(
+                    outcome.parts, schema, history.names, work.times, first_offset, workdir / "slice"
+                )
     events = data_events(history.projection, schema=schema, new=new, source_state=work.source_state)
     if not events:
         return None
@@ -91,6 +94,7 @@ def _job(work: Round, staged: StagedInput, history: History, locate: LocateObjec
     strategy = strategy_of(work.merge)
     files: tuple[str, ...] = ()
     if strategy.kind in ("Ledger", "Snapshot", "UpsertStream"):
+        require_readable(history)
         files = tuple(str(locate(ref)) for ref in history.slices)
     declared = history.schema
     return MergeJob(
@@ -99,14 +103,15 @@ def _job(work: Round, staged: StagedInput, history: History, locate: LocateObjec
         num_records=staged.num_records,
         strategy=strategy,
         names=history.names,
-        preprocess=_steps(work.preprocess),
+        preprocess=steps_of(work.preprocess),
         preprocess_engine=work.preprocess.engine if work.preprocess is not None else "spark",
         history_files=files,
         history_schema=pack_schema(odf_schema_to_arrow(declared)) if declared is not None else None,
     )
 
 
-def _steps(transform: Transform | None) -> tuple[QueryStep, ...]:
+def steps_of(transform: Transform | None) -> tuple[QueryStep, ...]:
+    """The queries as engines take them."""
     if transform is None:
         return ()
     if transform.query is not None:

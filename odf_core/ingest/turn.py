@@ -17,7 +17,13 @@ from odf_core.ingest.plan import ReadPlan
 from odf_core.ingest.prepare import PrepareContext, prepare
 from odf_core.ingest.read import ReadOptions
 from odf_core.ingest.round import LocateObject, Round, run_round
-from odf_core.ingest.sources import automatic_source, is_uncacheable, polling_source, push_source
+from odf_core.ingest.sources import (
+    automatic_source,
+    is_uncacheable,
+    polling_source,
+    push_source,
+    source_state,
+)
 from odf_core.ingest.write import SliceTimes
 from odf_core.metadata import FetchStep, FetchStepUrl, MetadataEvent, SourceState, Timestamp
 
@@ -91,8 +97,7 @@ class SourceTurn:
         source = polling_source(self.dataset, at)
         if is_uncacheable(source, at) and not fetch_uncacheable:
             return Turn(None, f"the source tells no state ({option} fetches it anew)")
-        state = at.last_add_data.new_source_state if at.last_add_data is not None else None
-        fetched = fetch(source.fetch, state, fetching)
+        fetched = fetch(source.fetch, source_state(source, at), fetching)
         if isinstance(fetched, UpToDate):
             return Turn(None, "the source has nothing new")
         name = _name_of(source.fetch, fetched)

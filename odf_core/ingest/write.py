@@ -17,6 +17,7 @@ from odf_core.ingest.slice_schema import INSTANT, slice_arrow_schema
 from odf_core.metadata import DataSchema, Timestamp
 
 _BATCH_RECORDS = 65_536
+_SHOWN_COLUMNS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,11 @@ class NewSlice:
 
 @dataclass(slots=True)
 class _Seen:
-    """What was met while writing: nulls by required column, and the latest event time."""
+    """What was met while writing: nulls by required column, the first record with one, and the latest event
+    time."""
 
     nulls: dict[str, int] = field(default_factory=dict)
+    records: dict[str, dict[str, Any]] = field(default_factory=dict)
     latest: Any = None
 
 
@@ -95,17 +98,21 @@ def _counted(batches: Iterator[Any], schema: pa.Schema, names: Names, seen: _See
         for item in schema:
             nulls = 0 if item.nullable else batch.column(item.name).null_count
             if nulls:
+                seen.records.setdefault(item.name, _first_with_null(batch, item.name, names))
                 seen.nulls[item.name] = seen.nulls.get(item.name, 0) + nulls
         _note_latest(batch.column(names.event_time), seen)
         if not seen.nulls:
             yield batch
     for name, count in seen.nulls.items():
-        raise UnexpectedNulls(
-            f"Column `{name}` contains {count} null values while none were expected; mend the input or "
-            f"declare the column optional.",
-            objects=[name],
-            extras={"nulls": count},
-        )
+        raise UnexpectedNulls.in_column(name, count, seen.records[name])
+
+
+def _first_with_null(batch: Any, column: str, names: Names) -> dict[str, Any]:
+    """The data columns of the first record of the batch that has a null in `column`, cut short."""
+    index = pc.index(pc.is_null(batch.column(column)), True).as_py()
+    system = (names.offset, names.operation_type, names.system_time)
+    shown = [name for name in batch.schema.names if name not in system][:_SHOWN_COLUMNS]
+    return {name: batch.column(name)[index].as_py() for name in shown}
 
 
 def _loose(schema: pa.Schema) -> pa.Schema:

@@ -41,11 +41,11 @@ def read_history(folder: DatasetFolder) -> History:
     head = folder.head()
     if head is None:
         return History.of(())
-    projection = Projection.of(key_blocks(folder))
+    keys = key_blocks(folder)
     known = _continued(folder, head, _remembered(folder))
-    if known.end != projection.last_offset:
+    if known.end != Projection.of(keys).last_offset:
         known = _continued(folder, head, _Known())
-    return History(projection, known.slices)
+    return History.resumed(keys, known.slices)
 
 
 def _continued(folder: DatasetFolder, head: Multihash, known: _Known) -> _Known:

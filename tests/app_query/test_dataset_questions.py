@@ -36,6 +36,9 @@ def test_metadata_tells_what_holds(ingest_node: IngestNode) -> None:
     assert output["vocab"]["eventTimeColumn"] == "at"
     assert "schema" not in output
     assert list(get(ingest_node, "/alice/told/metadata?include=Seed,vocab")["output"]) == ["seed", "vocab"]
+    answer = ingest_node.node.get("/alice/told/metadata?include=sead", headers={"accept": "application/json"})
+    assert (answer.status, json.loads(answer.data)["code"]) == (400, "invalid_request")
+    assert "'sead' is no part of the metadata; the parts are attachments, info" in answer.data.decode()
 
 
 def test_a_private_dataset_is_absent_for_others(ingest_node: IngestNode) -> None:

@@ -16,6 +16,7 @@ LOCAL = {
     "block_refused": "what several leaves share",
     "invalid_reference": "of a command line",
     "invalid_manifest": "of YAML and JSON that people write",
+    "event_refused": "of YAML and JSON that people write",
     "invalid_snapshot": "of YAML and JSON that people write",
     "manifest_too_large": "of YAML and JSON that people write",
     "value_not_encodable": "of a writer of blocks",

@@ -42,7 +42,8 @@ def merge_records(session: SparkSession, job: MergeJob, place: Place) -> MergeOu
     history = None
     if job.history_files and job.history_schema is not None:
         history = read_history(session, job.history_files, unpack_schema(job.history_schema))
-    merge = Merge(frame, columns, history, job.strategy, job.names, job.num_records)
+    given = tuple(item.name for item in spark.fields)
+    merge = Merge(frame, columns, history, job.strategy, job.names, job.num_records, given)
     ordered = merged(merge).orderBy(*offset_order(job.strategy, job.names))
     parts = place.write(ordered.select(OP, *[col(name) for name in columns]), compression="snappy")
     return MergeOutcome(parts=tuple(map(str, parts)), schema=pack_schema(schema))

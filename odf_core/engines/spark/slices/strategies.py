@@ -28,7 +28,8 @@ _CHANGES = "__odf_changes"
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """One merge: the input, its data columns in their order, and the history."""
+    """One merge: the input, its data columns in their order, and the history. `given` are the columns that
+    the input has of its own: the event time may have been added."""
 
     new: DataFrame
     columns: tuple[str, ...]
@@ -36,6 +37,7 @@ class Merge:
     strategy: Strategy
     names: Names
     num_records: int
+    given: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -88,7 +90,7 @@ def _changelog(merge: Merge) -> DataFrame:
     if operation not in merge.new.columns:
         raise MergeKeyMissing(
             f"ChangelogStream needs a column {operation!r} with the operation type of each record; "
-            f"the input has none.",
+            f"the input has the columns {', '.join(map(repr, merge.given or merge.columns))}.",
             objects=[operation],
         )
     return merge.new.select(*_data(merge), col(operation).cast("int").alias(OP), ROW)
@@ -188,6 +190,7 @@ def _require(merge: Merge, wanted: Sequence[str]) -> None:
     if missing:
         raise MergeKeyMissing(
             f"{merge.strategy.kind} names {', '.join(map(repr, missing))}, but the columns of the input are "
-            f"{', '.join(map(repr, merge.columns))}.",
+            f"{', '.join(map(repr, merge.given or merge.columns))}; change the input, or the names in the "
+            "source's merge strategy.",
             objects=missing,
         )
