@@ -18,6 +18,10 @@ def sql(
         str | None,
         typer.Option("--as-of", help="Datasets as of an offset, the hash of a block or a system time."),
     ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option("--at", help="States by to_table at this event time: later records do not count."),
+    ] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="At most so many records.")] = 1000,
     output: Annotated[
         RecordsOutput, typer.Option("--output", "-o", help="Form of the output.")
@@ -27,7 +31,8 @@ def sql(
 
     A table is a dataset by name: FROM population, FROM population VERSION AS OF '12' (an offset or the hash
     of a block), FROM population TIMESTAMP AS OF '2024-01-01T00:00:00Z', and FROM to_table(population) for
-    the state that its changelog tells.
+    the state that its changelog tells; to_table(population, as_of => '12', at => '2024-01-01') for that as of
+    an offset, a block or a system time, and at an event time.
     """
     from app.cli.engine import query_engine
     from app.cli.session import find_workspace
@@ -40,9 +45,9 @@ def sql(
     if text is None and not sys.stdin.isatty():
         text = sys.stdin.read(1 << 20)
     if text is not None:
-        write_table(run(workspace, engine, _whole(text), as_of=as_of, limit=limit), output)
+        write_table(run(workspace, engine, _whole(text), as_of=as_of, at=at, limit=limit), output)
         return
-    _prompt(lambda line: write_table(run(workspace, engine, line, as_of=as_of, limit=limit), output))
+    _prompt(lambda line: write_table(run(workspace, engine, line, as_of=as_of, at=at, limit=limit), output))
 
 
 def _prompt(answer: Any) -> None:

@@ -70,7 +70,7 @@ async def answer(node: NodeContext, caller: Caller, request: QueryRequest) -> An
     """
     require_records(node, request.limit)
     engine = SparkQueries(spark_engine(node.settings), node.settings.query.seconds)
-    async with _turns(node.settings.query.parallelism):
+    async with turns(node.settings.query.parallelism):
         places = await anyio.to_thread.run_sync(engine.tables, request.query)
         sources = await _sources(node, caller, request, {place.name for place in places})
         _check_size(node, sources)
@@ -89,7 +89,7 @@ def require_records(node: NodeContext, wanted: int) -> None:
         raise QueryTooLarge(f"An answer has {most} records at most; ask for them in parts.")
 
 
-def _turns(parallelism: int) -> anyio.CapacityLimiter:
+def turns(parallelism: int) -> anyio.CapacityLimiter:
     """Who waits for a turn holds no thread."""
     limiter = _turns_of_loop.get(None)
     if limiter is None:

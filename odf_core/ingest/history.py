@@ -7,28 +7,32 @@ from odf_core.chain import Projection
 from odf_core.data import arrow_schema_to_odf, read_raw_arrow_schema
 from odf_core.identity import ObjectKind, ObjectRef
 from odf_core.ingest.merge_job import Names
-from odf_core.metadata import AddData, DataSchema, ExecuteTransform, StoredBlock
+from odf_core.metadata import AddData, DataSchema, DataSlice, ExecuteTransform, StoredBlock
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The state of a dataset at its head; `slices` in the order of their offsets."""
+    """The state of a dataset at its head; `data` in the order of their offsets."""
 
     projection: Projection
-    slices: tuple[ObjectRef, ...]
+    data: tuple[DataSlice, ...]
 
     @classmethod
     def of(cls, blocks: Iterable[StoredBlock]) -> "History":
         """The history that `blocks` tell, oldest first."""
         projection = Projection()
-        slices = []
+        slices: list[DataSlice] = []
         for block in blocks:
             projection.feed(block)
             event = block.block.event
             if isinstance(event, AddData | ExecuteTransform) and event.new_data is not None:
-                data = event.new_data
-                slices.append(ObjectRef(ObjectKind.DATA_SLICE, data.physical_hash, data.size))
+                slices.append(event.new_data)
         return cls(projection, tuple(slices))
+
+    @property
+    def slices(self) -> tuple[ObjectRef, ...]:
+        """The objects of the slices, in the order of their offsets."""
+        return tuple(ObjectRef(ObjectKind.DATA_SLICE, item.physical_hash, item.size) for item in self.data)
 
     @property
     def names(self) -> Names:

@@ -41,6 +41,19 @@ def test_the_last_records_in_every_form(odf: Odf, foo: str) -> None:
     assert [line.split("\t")[:2] for line in lines] == [["10", "+A"]]
 
 
+def test_the_records_as_of_then_and_those_that_stand(odf: Odf, foo: str) -> None:
+    def offsets(*options: str) -> list[int]:
+        return [row["offset"] for row in odf("tail", foo, "-o", "json", *options).json]
+
+    assert offsets("-n", "2", "--as-of", "7") == [6, 7]
+    assert offsets("-n", "2", "--as-of", "9999-01-01") == [13, 14]
+    assert offsets("-n", "2", "--state") == [13, 14]
+    assert offsets("--at", "2024-01-01T01:30:00Z") == [0, 1]
+    ran = odf("tail", foo, "--as-of", "15", "-o", "json")
+    assert (ran.code, ran.error["code"]) == (4, "as_of_not_found")
+    assert odf("tail", foo, "--at", "soon", "-o", "json").error["code"] == "as_of_invalid"
+
+
 def test_datasets_without_records(odf: Odf, foo: str) -> None:
     odf("new", "bar", "--root")
     odf("add", "bar.yaml")

@@ -52,8 +52,9 @@ def _view(session: SparkSession, table: Table) -> DataFrame:
 
 def _folded(history: DataFrame, fold: Fold) -> DataFrame:
     """The state that the changelog tells, with data columns only."""
-    if fold.at is not None:
-        history = history.where(col(fold.names.event_time) <= F.lit(fold.at).cast("timestamp"))
+    if fold.at_millis is not None:
+        latest = F.timestamp_millis(F.lit(fold.at_millis))
+        history = history.where(col(fold.names.event_time).cast("timestamp") <= latest)
     system = (fold.names.offset, fold.names.operation_type, fold.names.system_time)
     data = [name for name in history.columns if name not in system]
     if fold.primary_key:
