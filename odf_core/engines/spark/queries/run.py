@@ -15,6 +15,7 @@ from odf_core.engines.spark.handlers import Progress, register
 from odf_core.engines.spark.slices.carriers import arrow_type, spark_schema
 from odf_core.engines.spark.slices.columns import col
 from odf_core.engines.spark.slices.frames import read_history
+from odf_core.engines.spark.slices.lifting import lifted
 from odf_core.engines.spark.slices.state import current_state
 from odf_core.engines.spark.slices.tuning import tune
 from odf_core.ingest.merge_job import pack_schema, unpack_schema
@@ -47,7 +48,7 @@ def _view(session: SparkSession, table: Table) -> DataFrame:
         frame = session.createDataFrame([], spark_schema(schema))
     if table.max_offset is not None:
         frame = frame.where(col(table.offset_column) <= table.max_offset)
-    return frame if table.fold is None else _folded(frame, table.fold)
+    return lifted(frame if table.fold is None else _folded(frame, table.fold), schema)
 
 
 def _folded(history: DataFrame, fold: Fold) -> DataFrame:
