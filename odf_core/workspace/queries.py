@@ -9,6 +9,7 @@ import msgspec
 from odf_core.chain import offset_as_of, parse_as_of, parse_moment
 from odf_core.chain.keys import primary_key_of
 from odf_core.data import odf_schema_to_arrow
+from odf_core.engines.datafusion.querying import DataFusionQueries
 from odf_core.engines.query_job import Fold, QueryJob, Table, TablePlace
 from odf_core.engines.querying import SparkQueries
 from odf_core.errors import InvalidInput
@@ -57,6 +58,27 @@ def query(
     return engine.run(plan_query(sql, engine.tables(sql), find, as_of=as_of, at=at, limit=limit))
 
 
+def query_datafusion(
+    workspace: Workspace,
+    engine: DataFusionQueries,
+    sql: str,
+    *,
+    as_of: str | None = None,
+    limit: int | None = None,
+) -> Any:
+    """As `query`, in DataFusion's SQL, which has neither `AS OF` nor `to_table`.
+
+    Raises `EngineTimeout`, `EngineDied` as well.
+    """
+
+    def find(name: str) -> Table:
+        dataset = workspace.dataset(name)
+        blocks = list(dataset.folder.walk())[::-1]
+        return table_of(QueryableDataset(name, blocks, dataset.folder.object_path), as_of=as_of)
+
+    return engine.run(sql, find, limit=limit)
+
+
 def plan_query(
     sql: str,
     places: Sequence[TablePlace],
@@ -83,6 +105,12 @@ def _completed(place: TablePlace, as_of: str | None, at: str | None) -> TablePla
     if place.as_of is None:
         place = msgspec.structs.replace(place, as_of=as_of, as_of_is_time=False)
     return place if place.at is not None else msgspec.structs.replace(place, at=at)
+
+
+def table_of(dataset: QueryableDataset, *, as_of: str | None = None) -> Table:
+    """All records of a dataset, or those as of then. Raises `DatasetWithoutSchema`, `AsOfInvalid`,
+    `AsOfNotFound`."""
+    return _table(dataset, TablePlace(name=dataset.name, start=0, stop=0, has_alias=False, as_of=as_of))
 
 
 def _table(dataset: QueryableDataset, place: TablePlace) -> Table:

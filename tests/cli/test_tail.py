@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -52,6 +53,17 @@ def test_the_records_as_of_then_and_those_that_stand(odf: Odf, foo: str) -> None
     ran = odf("tail", foo, "--as-of", "15", "-o", "json")
     assert (ran.code, ran.error["code"]) == (4, "as_of_not_found")
     assert odf("tail", foo, "--at", "soon", "-o", "json").error["code"] == "as_of_invalid"
+
+
+def test_small_queries_need_no_jvm(odf: Odf, foo: str) -> None:
+    def ask(*words: str) -> Any:
+        return odf("sql", "--engine", "datafusion", "-o", "json", *words)
+
+    assert ask("SELECT count(*) AS n, max(city) AS last FROM foo;").json == [{"n": 15, "last": "foo city 9"}]
+    assert ask("SELECT count(*) AS n FROM foo", "--as-of", "9").json == [{"n": 10}]
+    assert ask("SELECT * FROM foo", "--as-of", "99").error["code"] == "as_of_not_found"
+    assert ask("SELECT * FROM nobody").code == 4
+    assert ask("SELECT 1", "--at", "2024-01-01").code == 2
 
 
 def test_datasets_without_records(odf: Odf, foo: str) -> None:
