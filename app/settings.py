@@ -295,6 +295,9 @@ class QuerySettings(_Group):
     max_bytes: int = Field(
         10 * GiB, ge=1, description="Most bytes of data files that one query may have to read."
     )
+    state_bytes: int = Field(
+        64 * MiB, ge=1, description="Most bytes of data files that `tail` folds into the records that stand."
+    )
     parallelism: int = Field(2, ge=1, description="Queries at one time; others wait their turn.")
     signing_key: SecretStr | None = Field(
         None,

@@ -20,7 +20,7 @@ from app.ingest.uploads import require_size
 from app.jobs.model import JobInfo
 from app.jobs.service import record_result
 from odf_core.engines.input_names import naming_input
-from odf_core.identity import DatasetId
+from odf_core.identity import DatasetId, Multihash
 from odf_core.ingest.fetch import FetchContext, FetchPolicy, SavepointStore
 from odf_core.ingest.fetch.options import FetchOptions
 from odf_core.ingest.merge_job import MergeEngine
@@ -29,6 +29,7 @@ from odf_core.ingest.read import ReadOptions
 from odf_core.ingest.round import LocateObject
 from odf_core.ingest.turn import SourceTurn, Turn
 from odf_core.metadata import Timestamp
+from odf_core.storage import data_key, dataset_prefix
 from odf_core.transfer.errors import HeadMoved
 
 log = structlog.get_logger(__name__)
@@ -132,11 +133,16 @@ class IngestWork:
         )
 
     def _turn(self, chain: ChainNow, workdir: Path) -> SourceTurn:
+        def size_of(physical_hash: Multihash) -> int | None:
+            found = self.node.store.stat(dataset_prefix(chain.dataset.id) + data_key(physical_hash))
+            return None if found is None else found.size
+
         return SourceTurn(
             dataset=str(chain.dataset.alias),
             history=chain.history,
             engine=self.engine,
             locate=self._locate(chain.dataset.id),
+            size_of=size_of,
             workdir=workdir,
             read=ReadOptions(limits=self.node.settings.bounds),
             naming=naming_input,

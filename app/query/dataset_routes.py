@@ -16,9 +16,9 @@ from app.datasets.service import HEAD, open_dataset
 from app.errors import InvalidRequest
 from app.http import Node
 from app.query.run import require_records
-from app.query.tail import read_projection, tail_of
+from app.query.tail import read_projection, resolve_as_of, state_of, tail_of
 from app.routing import readable, refusal
-from odf_core.chain import Projection
+from odf_core.chain import Projection, parse_moment
 from odf_core.data.records.encode import RecordsFormat, encode_records
 from odf_core.data.records.tail import TailRange
 from odf_core.ingest.words import shown
@@ -71,13 +71,37 @@ async def read_tail(
     data_format: Annotated[
         TailFormat, Query(alias="dataFormat", description="Form of the records.")
     ] = TailFormat.JSON_AOS,
+    as_of: Annotated[
+        str | None,
+        Query(
+            alias="asOf",
+            max_length=200,
+            description="The dataset as of an offset, the hash of a block or a system time.",
+        ),
+    ] = None,
+    state: Annotated[
+        bool, Query(description="Only records that stand: no superseded and no retracted ones.")
+    ] = False,
+    at: Annotated[
+        str | None,
+        Query(max_length=100, description="The state at this event time: later records do not count."),
+    ] = None,
 ) -> Response:
-    """Records with their system columns; 64-bit integers are numbers, times are texts."""
+    """Records with their system columns; 64-bit integers are numbers, times are texts.
+
+    With `state` or `at` those that stand, as the changelog tells.
+    """
     require_records(node, limit)
     async with connect(node.engine) as conn:
         dataset = await open_dataset(conn, node, caller, address, Action.READ)
     projection = await read_projection(node, dataset)
-    table = await tail_of(node, dataset, projection.schema, TailRange(limit=limit, skip=skip))
+    until = None if as_of is None else await resolve_as_of(node, dataset, as_of)
+    wanted = TailRange(limit=limit, skip=skip, as_of=until)
+    if state or at is not None:
+        moment = None if at is None else parse_moment(at)
+        table = await state_of(node, dataset, projection, wanted, moment)
+    else:
+        table = await tail_of(node, dataset, projection.schema, wanted)
 
     def encode() -> bytes:
         data = encode_records(table, RecordsFormat(data_format.value))

@@ -2,12 +2,13 @@
 
 import shutil
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+import anyio.from_thread
 import anyio.to_thread
 from anyio.lowlevel import RunVar
 
@@ -20,12 +21,13 @@ from app.datasets.model import Action, DatasetAddress, DatasetInfo
 from app.datasets.service import find_dataset, find_dataset_by_id
 from app.ingest.engine import slice_urls, spark_engine
 from app.ingest.histories import read_history
-from app.query.model import DataFormat, PinnedDataset, QueryRequest, SchemaFormat
+from app.query.model import DataFormat, Dialect, PinnedDataset, QueryRequest, SchemaFormat
 from app.transfer.chain_index import Head, find_interval, read_blocks
 from odf_core.chain import InvalidInterval
 from odf_core.data import arrow_schema_to_odf
 from odf_core.data.records.encode import RecordsFormat, encode_records
-from odf_core.engines.query_job import TablePlace
+from odf_core.engines.datafusion.querying import DataFusionOptions, DataFusionQueries
+from odf_core.engines.query_job import Table, TablePlace
 from odf_core.engines.querying import SparkQueries
 from odf_core.errors import InvalidInput, LimitExceeded
 from odf_core.identity import AccountName, DatasetAlias, DatasetId, Multihash, ObjectRef
@@ -33,7 +35,7 @@ from odf_core.ingest.history import History
 from odf_core.metadata import SetDataSchema, StoredBlock, event_to_json, read_block
 from odf_core.query.arrow_json import arrow_schema_json
 from odf_core.storage import dataset_prefix, object_key
-from odf_core.workspace.queries import QueryableDataset, plan_query
+from odf_core.workspace.queries import QueryableDataset, plan_query, table_of
 
 _MOST_BLOCK_BYTES = 1 << 40
 
@@ -71,17 +73,51 @@ async def answer(node: NodeContext, caller: Caller, request: QueryRequest) -> An
     `QueryTooLarge`, and what the engine raises.
     """
     require_records(node, request.limit)
-    engine = SparkQueries(spark_engine(node.settings), node.settings.query.seconds)
-    async with _turns(node.settings.query.parallelism):
-        places = await anyio.to_thread.run_sync(engine.tables, request.query)
-        sources = await _sources(node, caller, request, places)
-        _check_size(node, sources)
-        table = await anyio.to_thread.run_sync(partial(_run, node, engine, request, places, sources))
+    if request.query_dialect is Dialect.DATAFUSION:
+        table, sources = await _by_datafusion(node, caller, request)
+    else:
+        table, sources = await _by_spark(node, caller, request)
     pinned = tuple(
         PinnedDataset(id=str(source.dataset.id), alias=name, block_hash=str(source.head))
         for name, source in sources.items()
     )
     return Answered(await anyio.to_thread.run_sync(_output, request, table), pinned)
+
+
+async def _by_spark(
+    node: NodeContext, caller: Caller, request: QueryRequest
+) -> tuple[Any, dict[str, "_Source"]]:
+    engine = SparkQueries(spark_engine(node.settings), node.settings.query.seconds)
+    async with turns(node.settings.query.parallelism):
+        places = await anyio.to_thread.run_sync(engine.tables, request.query)
+        looked_back = {place.name for place in places if place.as_of is not None}
+        sources = await _sources(node, caller, request, {place.name for place in places}, looked_back)
+        _check_size(node, sources)
+        return await anyio.to_thread.run_sync(partial(_run, node, engine, request, places, sources)), sources
+
+
+async def _by_datafusion(
+    node: NodeContext, caller: Caller, request: QueryRequest
+) -> tuple[Any, dict[str, "_Source"]]:
+    """DataFusion says which tables it misses only one after the other."""
+    engine = DataFusionQueries(DataFusionOptions(seconds=node.settings.query.seconds))
+    sources: dict[str, _Source] = {}
+
+    def run() -> Any:
+        with tempfile.TemporaryDirectory(prefix="odf-query-") as folder:
+
+            def find(name: str) -> Table:
+                sources.update(anyio.from_thread.run(_sources, node, caller, request, {name}, frozenset()))
+                _check_size(node, sources)
+                source = sources[name]
+                locate = partial(_local, node, source.dataset, Path(folder))
+                return table_of(QueryableDataset(name, source.history, lambda: source.blocks, locate))
+
+            found = engine.run(request.query, find, limit=request.skip + request.limit)
+        return found.slice(request.skip, request.limit)
+
+    async with turns(node.settings.query.parallelism):
+        return await anyio.to_thread.run_sync(run), dict(sorted(sources.items()))
 
 
 def require_records(node: NodeContext, wanted: int) -> None:
@@ -91,7 +127,7 @@ def require_records(node: NodeContext, wanted: int) -> None:
         raise QueryTooLarge(f"An answer has {most} records at most; ask for them in parts.")
 
 
-def _turns(parallelism: int) -> anyio.CapacityLimiter:
+def turns(parallelism: int) -> anyio.CapacityLimiter:
     """Who waits for a turn holds no thread."""
     limiter = _turns_of_loop.get(None)
     if limiter is None:
@@ -101,13 +137,15 @@ def _turns(parallelism: int) -> anyio.CapacityLimiter:
 
 
 async def _sources(
-    node: NodeContext, caller: Caller, request: QueryRequest, places: Sequence[TablePlace]
+    node: NodeContext, caller: Caller, request: QueryRequest, names: Set[str], looked_back: Set[str]
 ) -> dict[str, _Source]:
-    """The datasets that the query names: by the request's own list, else by their names on this node."""
+    """The datasets that the query names: by the request's own list, else by their names on this node.
+
+    `looked_back` are those of which it wants an earlier state, and so all blocks.
+    """
     told = None if request.datasets is None else {item.alias: item for item in request.datasets}
-    looked_back = {place.name for place in places if place.as_of is not None}
     found = {}
-    for name in sorted({place.name for place in places}):
+    for name in sorted(names):
         whole = name in looked_back
         if told is None:
             found[name] = await _by_name(node, caller, name, whole)

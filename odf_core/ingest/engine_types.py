@@ -17,6 +17,7 @@ _PLAIN = (
     pt.is_binary_view,
     pt.is_fixed_size_binary,
     pt.is_date,
+    pt.is_time,
     pt.is_timestamp,
 )
 
@@ -24,7 +25,7 @@ _PLAIN = (
 def is_carried(data_type: pa.DataType) -> bool:
     """Whether a column of this Arrow type can be ingested; the engine raises `UnsupportedColumnType` for
     any other."""
-    if pt.is_list(data_type) or pt.is_large_list(data_type):
+    if pt.is_list(data_type) or pt.is_large_list(data_type) or pt.is_fixed_size_list(data_type):
         return is_carried(data_type.value_type)
     if pt.is_struct(data_type):
         return all(is_carried(item.type) for item in data_type)

@@ -12,6 +12,7 @@ from odf_core.data import odf_schema_to_arrow
 from odf_core.identity import ObjectRef
 from odf_core.ingest.commit import IngestCommit, chained, data_events, objects_of
 from odf_core.ingest.history import History, require_readable, require_system_columns
+from odf_core.ingest.links import ObjectSize, link_columns, linked_objects, with_attributes
 from odf_core.ingest.merge_job import (
     MergeEngine,
     MergeJob,
@@ -26,6 +27,7 @@ from odf_core.ingest.slice_schema import slice_schema
 from odf_core.ingest.values import StagedInput
 from odf_core.ingest.write import SliceTimes, write_new_slice
 from odf_core.metadata import (
+    DataSchema,
     MergeStrategy,
     MergeStrategyAppend,
     MergeStrategySnapshot,
@@ -51,29 +53,44 @@ class Round:
     times: SliceTimes
     source_state: SourceState | None = None
     first: tuple[MetadataEvent, ...] = ()
+    declared: DataSchema | None = None
+    """The schema of the read step, where it is one of ODF."""
 
 
 def run_round(
-    work: Round, history: History, engine: MergeEngine, locate: LocateObject, workdir: Path
+    work: Round,
+    history: History,
+    engine: MergeEngine,
+    locate: LocateObject,
+    size_of: ObjectSize,
+    workdir: Path,
 ) -> IngestCommit | None:
     """The blocks that `work` adds to a dataset of this `history`; None where it adds nothing.
 
     The new slice lies in `workdir` until the caller has placed it. Raises what the engine raises,
-    `IncompatibleSchema`, `UnexpectedNulls`; nothing is left then.
+    `IncompatibleSchema`, `UnexpectedNulls`, `LinkColumnUnsupported`, `LinkMalformed`, `LinkDangling`;
+    `workdir` may then hold a file.
     """
-    schema, new = history.schema, None
+    schema, new, extra = history.schema, None, None
     require_system_columns(history)
     if work.staged is not None:
         job = _job(work, work.staged, history, locate)
         with engine.merge(job) as outcome:
             schema = slice_schema(unpack_schema(outcome.schema), history.names, history.schema)
+            if history.schema is None:
+                schema = with_attributes(schema, work.declared)
+            links = link_columns(schema)
             last = history.projection.last_offset
             first_offset = 0 if last is None else last + 1
             with telling_rows(work.staged if work.preprocess is None else None):
                 new = write_new_slice(
                     outcome.parts, schema, history.names, work.times, first_offset, workdir / "slice"
                 )
-    events = data_events(history.projection, schema=schema, new=new, source_state=work.source_state)
+        if new is not None and links:
+            extra = linked_objects(new.written.path, links, history.names.offset, size_of).to_extra()
+    events = data_events(
+        history.projection, schema=schema, new=new, source_state=work.source_state, extra=extra
+    )
     if not events:
         return None
     blocks = chained(history.projection, (*work.first, *events), work.times.system_time)

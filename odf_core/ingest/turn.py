@@ -12,6 +12,7 @@ from typing import TypeAlias
 from odf_core.ingest.commit import IngestCommit
 from odf_core.ingest.fetch import FetchContext, Fetched, UpToDate, fetch
 from odf_core.ingest.history import History
+from odf_core.ingest.links import ObjectSize
 from odf_core.ingest.merge_job import MergeEngine
 from odf_core.ingest.plan import ReadPlan
 from odf_core.ingest.prepare import PrepareContext, prepare
@@ -56,6 +57,7 @@ class SourceTurn:
     history: History
     engine: MergeEngine
     locate: LocateObject
+    size_of: ObjectSize
     workdir: Path
     read: ReadOptions
     naming: Naming
@@ -119,8 +121,8 @@ class SourceTurn:
         first: tuple[MetadataEvent, ...] = (),
     ) -> Turn:
         staged = plan.staged(path, self.history, self.workdir)
-        work = Round(staged, plan.merge, plan.preprocess, times, state, first)
-        commit = run_round(work, self.history, self.engine, self.locate, self.workdir)
+        work = Round(staged, plan.merge, plan.preprocess, times, state, first, plan.read.schema)
+        commit = run_round(work, self.history, self.engine, self.locate, self.size_of, self.workdir)
         return Turn(commit, "the input has nothing new" if commit is None else None)
 
 

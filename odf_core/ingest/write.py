@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from odf_core.data import DefaultVocabulary, WrittenSlice, write_slice
+from odf_core.ingest.carried import uncarried
 from odf_core.ingest.merge_errors import UnexpectedNulls
 from odf_core.ingest.merge_job import OP_COLUMN, Names
 from odf_core.ingest.slice_schema import INSTANT, slice_arrow_schema
@@ -81,7 +82,7 @@ def _completed(
             if item.name == names.event_time:
                 made[item.name] = _event_time(batch.column(item.name), item.type, fallback)
             elif item.name not in made:
-                made[item.name] = _cast(batch.column(item.name), item.type)
+                made[item.name] = uncarried(batch.column(item.name), item.type)
         yield pa.RecordBatch.from_arrays([made[item.name] for item in schema], schema=_loose(schema))
         start += size
 
@@ -120,18 +121,7 @@ def _loose(schema: pa.Schema) -> pa.Schema:
 
 
 def _event_time(column: Any, data_type: pa.DataType, fallback: Any) -> Any:
-    return pc.fill_null(_cast(column, data_type), fallback.cast(data_type, safe=False))
-
-
-def _cast(column: Any, data_type: pa.DataType) -> Any:
-    """Carriers back to what they carry; timestamps are cut, as the engine has cut them already."""
-    return column if column.type == data_type else column.cast(data_type, safe=not _has_time(data_type))
-
-
-def _has_time(data_type: pa.DataType) -> bool:
-    if pa.types.is_timestamp(data_type):
-        return True
-    return any(_has_time(data_type.field(index).type) for index in range(data_type.num_fields))
+    return pc.fill_null(uncarried(column, data_type), fallback.cast(data_type, safe=False))
 
 
 def _note_latest(column: Any, seen: _Seen) -> None:

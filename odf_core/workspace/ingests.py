@@ -122,6 +122,7 @@ class Ingests:
             history=read_history(dataset.folder),
             engine=self.engine,
             locate=dataset.folder.object_path,
+            size_of=dataset.folder.data_size,
             workdir=workdir,
             read=self.read_options,
             naming=naming_input,

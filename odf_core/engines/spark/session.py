@@ -24,6 +24,8 @@ RESULT_CONF = {
     "spark.sql.variable.substitute": "false",
     "spark.sql.runSQLOnFiles": "false",
     "spark.sql.caseSensitive": "false",
+    # Times of day are a type that Spark 4.3 has but hides.
+    "spark.sql.timeType.enabled": "true",
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
 }
 """Settings that decide about values."""

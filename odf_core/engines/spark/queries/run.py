@@ -16,6 +16,7 @@ from odf_core.engines.spark.sharing import Place, open_place
 from odf_core.engines.spark.slices.carriers import arrow_type, spark_schema
 from odf_core.engines.spark.slices.columns import col
 from odf_core.engines.spark.slices.frames import empty_frame, read_history
+from odf_core.engines.spark.slices.lifting import lifted
 from odf_core.engines.spark.slices.state import current_state
 from odf_core.engines.spark.slices.tuning import tune
 from odf_core.ingest.merge_job import pack_schema, unpack_schema
@@ -51,13 +52,14 @@ def _view(session: SparkSession, table: Table) -> DataFrame:
         frame = empty_frame(session, spark_schema(schema))
     if table.max_offset is not None:
         frame = frame.where(col(table.offset_column) <= table.max_offset)
-    return frame if table.fold is None else _folded(frame, table.fold)
+    return lifted(frame if table.fold is None else _folded(frame, table.fold), schema)
 
 
 def _folded(history: DataFrame, fold: Fold) -> DataFrame:
     """The state that the changelog tells, with data columns only."""
-    if fold.at is not None:
-        history = history.where(col(fold.names.event_time) <= F.lit(fold.at).cast("timestamp"))
+    if fold.at_millis is not None:
+        latest = F.timestamp_millis(F.lit(fold.at_millis))
+        history = history.where(col(fold.names.event_time).cast("timestamp") <= latest)
     system = (fold.names.offset, fold.names.operation_type, fold.names.system_time)
     data = [name for name in history.columns if name not in system]
     if fold.primary_key:
