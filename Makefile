@@ -3,7 +3,7 @@
 #
 #   make run         install what the node needs, start it with its own Postgres and S3 (DATA_DIR=…)
 #   make install     install everything: node, tests, linters
-#   make test        all tests, on real Postgres and S3 (ARGS="tests/chain -k gap")
+#   make test        all tests, on real Postgres, S3 and Spark (ARGS="tests/chain -k gap")
 #   make bench       measure, each figure beside its baseline (ARGS=…)
 #   make lint        ruff, mypy, import contracts
 #   make requirements  lock the dependencies of pyproject.toml anew (ARGS="--upgrade-package boto3")
@@ -18,6 +18,8 @@ SHELL := /bin/sh
 PYTHON ?= python3
 DATA_DIR ?= var/odf-node
 ARGS ?=
+# Processes that divide the tests, a file at a time; they share one Postgres, S3 and Spark.
+TESTERS ?= logical
 
 PY := .venv/bin/python
 UV := .venv/bin/uv
@@ -45,7 +47,7 @@ run: install-run
 	@ODF_EMBEDDED__DATA_DIR="$${ODF_EMBEDDED__DATA_DIR:-$(DATA_DIR)}" exec .venv/bin/odf serve --embedded $(ARGS)
 
 test: install
-	@$(PY) -m pytest $(ARGS)
+	@$(PY) -m pytest --numprocesses $(TESTERS) --maxprocesses 4 --dist loadfile $(ARGS)
 
 bench: install
 	@$(PY) -m bench $(ARGS)

@@ -22,10 +22,12 @@ from starlette.websockets import WebSocket
 
 from app.http import request_id, wants_json
 from odf_core.errors import InternalError, InvalidInput, NotFound, OdfError
+from odf_core.ingest.words import shown
 
 _log = structlog.get_logger(__name__)
 
 RETRY_AFTER_SECONDS = 5
+_MOST_FAULTS = 5
 
 STATUS_BY_FAMILY: Mapping[str, int] = {
     "invalid_input": 400,
@@ -162,13 +164,22 @@ def _known(error: Exception) -> OdfError:
     if isinstance(error, OdfError):
         return error
     if isinstance(error, RequestValidationError):
-        places = [".".join(str(part) for part in item["loc"]) for item in error.errors()]
-        return InvalidRequest(f"The request cannot be read: look at {', '.join(places)}.", objects=places)
+        faults = [(".".join(map(str, item["loc"])), item["msg"]) for item in error.errors()]
+        told = "; ".join(f"{place}: {_clause(words)}" for place, words in faults[:_MOST_FAULTS])
+        return InvalidRequest(
+            f"The request cannot be read: {told}.", objects=[place for place, _ in faults[:_MOST_FAULTS]]
+        )
     if isinstance(error, HTTPException) and error.status_code == 404:
         return PathNotFound("Not Found")
     if isinstance(error, HTTPException) and error.status_code == 405:
         return MethodNotAllowed((error.headers or {}).get("Allow", ""))
     return internal_error()
+
+
+def _clause(words: str) -> str:
+    """What a validator says, for the middle of a sentence: allowed values and bounds are in it."""
+    plain = shown(words)
+    return plain if plain[:2].isupper() else plain[:1].lower() + plain[1:]
 
 
 def internal_error() -> InternalError:

@@ -15,7 +15,7 @@ from app.accounts.service import ensure_account
 from app.datasets import info_routes
 from app.datasets import routes as datasets
 from app.datasets.addressing import dataset_prefix_of
-from app.ingest import creation_routes
+from app.ingest import creation_routes, metadata_routes, upload_routes
 from app.ingest import routes as ingest
 from app.jobs import routes as jobs
 from app.openapi import describe
@@ -55,10 +55,17 @@ def create_app(settings: Settings, *, open_bucket: OpenBucket = open_s3_bucket) 
         jobs.router,
         info_routes.router,
         creation_routes.router,
+        upload_routes.router,
         query.router,
     ):
         app.include_router(router)
-    for router in (datasets.router, ingest.router, dataset_routes.router, transfer.router):
+    for router in (
+        datasets.router,
+        ingest.router,
+        metadata_routes.router,
+        dataset_routes.router,
+        transfer.router,
+    ):
         app.include_router(router, prefix=dataset_prefix_of(settings))
     app.add_api_websocket_route("/{path:path}", _no_such_socket)
     describe(app)

@@ -21,7 +21,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from odf_core.engines.options import MASTER_PATTERN, SparkOptions
+from odf_core.engines.options import EXCHANGE_PATTERN, MASTER_PATTERN, SparkOptions
 from odf_core.errors import InvalidInput
 from odf_core.identity import AccountName
 from odf_core.limits import GiB, Limits, MiB
@@ -258,6 +258,17 @@ class IngestSettings(_Group):
         "`network:10.1.0.0/16`, `env:NAME`.",
     )
     max_bytes: int = Field(1 * GiB, ge=1, description="Largest input of one ingest, sent or fetched.")
+    max_file_bytes: int = Field(
+        64 * GiB,
+        ge=1,
+        description="Largest file of the worker's machine that is fetched, where `allow` lets files be.",
+    )
+    max_upload_bytes: int = Field(
+        5 * GiB,
+        ge=1,
+        le=5 * GiB,
+        description="Largest file that is uploaded to S3 ahead of its ingest (S3 takes 5 GiB in one PUT).",
+    )
     wait_seconds: float = Field(
         30, ge=0, description="How long a request waits for its job before it is answered 202."
     )
@@ -283,6 +294,9 @@ class QuerySettings(_Group):
     )
     max_bytes: int = Field(
         10 * GiB, ge=1, description="Most bytes of data files that one query may have to read."
+    )
+    state_bytes: int = Field(
+        64 * MiB, ge=1, description="Most bytes of data files that `tail` folds into the records that stand."
     )
     parallelism: int = Field(2, ge=1, description="Queries at one time; others wait their turn.")
     signing_key: SecretStr | None = Field(
@@ -344,8 +358,14 @@ class SparkSettings(_Group):
     java_home: Path | None = Field(
         None, description="Java 17 or later; default: JAVA_HOME, the machine's, else that of the wheel."
     )
-    conf: dict[str, str] = Field(
-        {}, description="Further settings of Spark (JSON), such as `spark.hadoop.fs.s3a.endpoint`."
+    conf: dict[str, SecretStr] = Field(
+        {}, description="Further settings of Spark (JSON), such as `spark.executor.memory`."
+    )
+    exchange: str | None = Field(
+        None,
+        pattern=f"^({EXCHANGE_PATTERN})$",
+        description="Folder on S3 (`s3a://bucket/folder`) through which files reach the executors of a "
+        "cluster; see docs/cluster.md. Not set: they see the folders of the engine.",
     )
     work_dir: Path | None = Field(
         None, description="Folder of the engine's files and log; best on the file system of the data."
@@ -362,7 +382,8 @@ class SparkSettings(_Group):
     def options(self) -> SparkOptions:
         """As the engine's handle takes them."""
         values = self.model_dump(exclude={"conf", "folders"})
-        return SparkOptions(**values, conf=tuple(sorted(self.conf.items())), folders=tuple(self.folders))
+        conf = tuple(sorted((name, value.get_secret_value()) for name, value in self.conf.items()))
+        return SparkOptions(**values, conf=conf, folders=tuple(self.folders))
 
 
 class Settings(BaseSettings):

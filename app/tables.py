@@ -2,14 +2,14 @@
 
 from sqlalchemy import MetaData
 
+from app import keys
 from app.accounts import tables as accounts
 from app.database import Base
 from app.datasets import tables as datasets
 from app.jobs import tables as jobs
-from app.query import tables as query
 from app.transfer import tables as transfer
 
-DOMAINS = (accounts, datasets, jobs, query, transfer)
+DOMAINS = (accounts, datasets, jobs, keys, transfer)
 
 metadata: MetaData = Base.metadata
 """What the database should look like."""

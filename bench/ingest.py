@@ -15,12 +15,13 @@ import pyarrow as pa
 from bench.figures import Aim, Figure, Row
 from bench.memory import PeakMemory
 from bench.stage import Stage
+from odf_core.chain.following import chained
 from odf_core.data import arrow_schema_to_odf, write_slice
 from odf_core.engines.handle import SparkEngine
 from odf_core.engines.merging import SparkMerges
 from odf_core.engines.options import SparkOptions
 from odf_core.identity import DatasetId
-from odf_core.ingest.commit import chained, objects_of
+from odf_core.ingest.commit import objects_of
 from odf_core.ingest.history import History
 from odf_core.ingest.write import NewSlice
 from odf_core.metadata import (

@@ -10,8 +10,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.services import Addresses, RunServices, S3Bucket, S3Server, fresh_bucket, fresh_database
+from tests.spark_fixture import engine_folder, stop_engine, take_folder
+
+# A busy machine is no fault: tests have a time limit of their own (pyproject.toml).
+settings.register_profile("odf", deadline=None)
+settings.load_profile("odf")
 
 _run = RunServices()
 
@@ -20,10 +26,18 @@ _run = RunServices()
 def pytest_configure_node(node: Any) -> None:
     """Under pytest-xdist: the controller starts the services and tells each worker where they are."""
     node.workerinput["odf_services"] = _run.addresses().to_values()
+    node.workerinput["odf_engine"] = str(engine_folder())
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    handed = getattr(config, "workerinput", None)
+    if handed:
+        take_folder(handed["odf_engine"])
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
+        stop_engine()
         _run.stop()
 
 

@@ -11,6 +11,8 @@ from odf_core.engines.handle import SparkEngine
 from odf_core.engines.merging import SparkMerges
 from odf_core.engines.options import SparkOptions
 from odf_core.engines.querying import SparkQueries
+from odf_core.engines.trial import QuickTrials
+from odf_core.ingest.merge_job import MergeJob
 
 
 @contextmanager
@@ -24,6 +26,12 @@ def query_engine() -> SparkQueries:
     """The same engine for queries."""
     options = SparkOptions.from_environment()
     return SparkQueries(SparkEngine(options), options.call_seconds)
+
+
+def try_queries(job: MergeJob) -> None:
+    """A `Trial` of the queries of a new source: by the same engine, if it is warm."""
+    options = SparkOptions.from_environment()
+    QuickTrials(SparkEngine(options), options.call_seconds)(job)
 
 
 @contextmanager

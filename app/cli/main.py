@@ -9,6 +9,7 @@ import typer
 from app.cli import outcome, state
 from app.cli.admin_commands import admin
 from app.cli.chain_commands import chain
+from app.cli.commit_command import commit
 from app.cli.dataset_commands import register_dataset_commands
 from app.cli.format_commands import block, hashes
 from app.cli.ingest_commands import ingest
@@ -65,6 +66,7 @@ def _options(
 register_dataset_commands(cli)
 cli.command()(new)
 cli.command()(add)
+cli.command()(commit)
 register_maintenance_commands(cli)
 cli.command()(ingest)
 cli.command()(tail)

@@ -7,6 +7,7 @@ import typer
 from app.cli.output import Output, OutputFormat, write_record, write_records
 
 if TYPE_CHECKING:
+    from odf_core.ingest.merge_job import MergeJob
     from odf_core.workspace.adding import Added
 
 
@@ -48,7 +49,7 @@ def add(
     found = read_manifests(
         manifests,
         stdin=sys.stdin.buffer,
-        fetch=_fetch,
+        fetch=fetch_manifest,
         recursive=recursive,
         limits=workspace.limits,
     )
@@ -58,7 +59,9 @@ def add(
     names = ", ".join(str(item.alias) for item in taken if item is not None)
     if names and not yes:
         typer.confirm(f"Delete {names} with all records, and begin anew?", abort=True, err=True)
-    added = add_snapshots(workspace, found, Timestamp.now(), replace_existing=replace)
+    added = add_snapshots(
+        workspace, found, Timestamp.now(), replace_existing=replace, trial=try_queries_lazily
+    )
     rows = [_facts(item) for item in added]
     if output is OutputFormat.TABLE:
         lines = [f"{'Replaced' if row['replaced'] else 'Added'} {row['dataset']}" for row in rows]
@@ -102,7 +105,7 @@ def new(
     )
 
 
-def _fetch(url: str, most_bytes: int) -> bytes:
+def fetch_manifest(url: str, most_bytes: int) -> bytes:
     """The body of an http(s) URL, with little patience: somebody waits at a terminal."""
     from odf_core.transfer.client.http import Http
     from odf_core.transfer.client.options import TransferOptions
@@ -113,6 +116,13 @@ def _fetch(url: str, most_bytes: int) -> bytes:
 
     with Http(TransferOptions(attempts=2, connect_timeout=10, read_timeout=30)) as http:
         return http.get_text(url, max_bytes=most_bytes, missing=missing)
+
+
+def try_queries_lazily(job: "MergeJob") -> None:
+    """`try_queries`, loaded for manifests that have queries to try."""
+    from app.cli.engine import try_queries
+
+    try_queries(job)
 
 
 def _facts(added: "Added") -> dict[str, Any]:

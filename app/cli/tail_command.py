@@ -28,18 +28,38 @@ def tail(
     dataset: DatasetArgument,
     records: Annotated[int, typer.Option("--num-records", "-n", min=0, help="How many records.")] = 10,
     skip: Annotated[int, typer.Option("--skip", "-s", min=0, help="Leave out so many of the newest.")] = 0,
+    as_of: Annotated[
+        str | None,
+        typer.Option("--as-of", help="The dataset as of an offset, the hash of a block or a system time."),
+    ] = None,
+    state: Annotated[
+        bool, typer.Option("--state", help="Only records that stand: no superseded, no retracted ones.")
+    ] = False,
+    at: Annotated[
+        str | None, typer.Option("--at", help="The state at this event time: later records do not count.")
+    ] = None,
     output: Annotated[
         RecordsOutput, typer.Option("--output", "-o", help="Form of the output.")
     ] = RecordsOutput.TABLE,
 ) -> None:
-    """Show the last records of a dataset, in the order of their offsets."""
+    """Show the last records of a dataset, in the order of their offsets.
+
+    With --state or --at those that stand, as the changelog tells: by key the last one that is no retraction.
+    """
     from app.cli.session import find_workspace
+    from odf_core.chain import parse_moment
     from odf_core.data.records.tail import TailRange
     from odf_core.workspace.state import current_state
+    from odf_core.workspace.tail import resolve_as_of, standing
     from odf_core.workspace.tail import tail as read_tail
 
     found = find_workspace().dataset(dataset)
-    table = read_tail(found, TailRange(limit=records, skip=skip))
+    until = None if as_of is None else resolve_as_of(found, as_of)
+    wanted = TailRange(limit=records, skip=skip, as_of=until)
+    if state or at is not None:
+        table = standing(found, wanted, at=None if at is None else parse_moment(at))
+    else:
+        table = read_tail(found, wanted)
     write_table(table, output, operation=current_state(found.folder).vocabulary.operation_type_column)
 
 

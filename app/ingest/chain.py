@@ -1,6 +1,5 @@
 """The chain of a dataset as an ingest needs it: read from the index, and continued by the node's commit."""
 
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -14,14 +13,13 @@ from app.datasets.errors import DatasetNotFound
 from app.datasets.model import DatasetInfo
 from app.datasets.service import find_dataset_by_pk
 from app.datasets.tables import StoredObject
-from app.transfer.chain_index import Head, find_interval, read_blocks, read_key_blocks
+from app.ingest.histories import read_history
 from app.transfer.claims import take_in
 from app.transfer.landing import land
 from odf_core.identity import Multihash, ObjectRef
 from odf_core.ingest.commit import IngestCommit
 from odf_core.ingest.history import History
-from odf_core.limits import Limits
-from odf_core.metadata import StoredBlock, read_block
+from odf_core.metadata import StoredBlock
 from odf_core.storage import dataset_prefix, object_key
 
 Within = Callable[[AsyncConnection], Awaitable[None]]
@@ -38,23 +36,12 @@ class ChainNow:
 
 
 async def read_chain(node: NodeContext, dataset_pk: int) -> ChainNow:
-    """The whole chain of a dataset. Raises `DatasetNotFound`, `DatabaseUnavailable`."""
+    """The chain of a dataset at its head. Raises `DatasetNotFound`, `DatabaseUnavailable`."""
     async with connect(node.engine) as conn:
         dataset = await find_dataset_by_pk(conn, dataset_pk)
         if dataset is None:
             raise DatasetNotFound("The dataset was deleted.")
-        head = Head(dataset.head, dataset.head_sequence_number)
-        whole = await find_interval(conn, dataset_pk, head, begin_after=None, stop_at=None, force=False)
-        stored = await read_blocks(conn, whole, max_raw_bytes=sys.maxsize)
-        keys = await read_key_blocks(conn, dataset_pk, head)
-    return await anyio.to_thread.run_sync(_decoded, dataset, stored, keys, node.settings.bounds)
-
-
-def _decoded(
-    dataset: DatasetInfo, stored: list[tuple[Multihash, bytes]], keys: list[bytes], limits: Limits
-) -> ChainNow:
-    history = History.of(read_block(data, name, limits) for name, data in stored)
-    return ChainNow(dataset, history, tuple(read_block(data, None, limits) for data in keys))
+        return ChainNow(dataset, *await read_history(conn, dataset, node.settings.bounds))
 
 
 async def append(node: NodeContext, chain: ChainNow, commit: IngestCommit, within: Within) -> Multihash:

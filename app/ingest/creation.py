@@ -1,39 +1,30 @@
 """New datasets of the node from a snapshot that a client sends (metadata.md 5)."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 import anyio.to_thread
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.accounts.model import AccountInfo, Caller
 from app.context import NodeContext
 from app.database import connect
-from app.datasets.access import authorize
 from app.datasets.errors import DatasetNotFound
-from app.datasets.model import Action, DatasetAddress, DatasetInfo
-from app.datasets.service import find_dataset, find_dataset_by_id
+from app.datasets.model import DatasetAddress, DatasetInfo
+from app.datasets.service import find_dataset_by_id
+from app.ingest.engine import PLANNING_ONLY
+from app.ingest.inputs import find_inputs
 from app.transfer.commit import NewDataset
 from app.transfer.landing import land
-from odf_core.chain import BlockRefused, ChainState
+from odf_core.chain.snapshots import snapshot_chain
 from odf_core.errors import AccessDenied
 from odf_core.identity import AccountName, DatasetAlias, DatasetId
 from odf_core.ingest.fetch import FetchPolicy
+from odf_core.ingest.snapshot_check import check_sources
 from odf_core.ingest.source_policy import require_allowed
 from odf_core.limits import Limits
-from odf_core.metadata import (
-    InvalidSnapshot,
-    PlacedSnapshot,
-    SetTransform,
-    StoredBlock,
-    Timestamp,
-    read_snapshots,
-    snapshot_blocks,
-)
+from odf_core.metadata import InvalidSnapshot, PlacedSnapshot, StoredBlock, Timestamp, read_snapshots
+from odf_core.metadata.snapshot import ResolveInput
 from odf_core.transfer.model import Visibility
-
-Reference = DatasetId | DatasetAlias
 
 
 class ForeignOwner(AccessDenied):
@@ -55,17 +46,17 @@ async def create_from_snapshot(
 ) -> Created:
     """Make the dataset of the one snapshot in `text`, YAML or JSON; it belongs to the caller.
 
-    Raises `InvalidManifest` and its like, `InvalidSnapshot`, `FetchNotAllowed` for what this node does not
-    do for strangers, `ForeignOwner`, `NameCollision`; nothing is made then.
+    Raises `InvalidManifest` and its like, `InvalidSnapshot`, what `check_sources` raises, `ForeignOwner`,
+    `FetchNotAllowed` for what this node does not do for strangers, `NameCollision`; nothing is made then.
     """
     owner = caller.require_account()
     placed = await anyio.to_thread.run_sync(_read, text, node.settings.bounds)
     _require_policy(placed, FetchPolicy.node(node.settings.ingest.allow))
     address = _address(node, owner, placed)
     async with connect(node.engine) as conn:
-        inputs = await _resolved(conn, node, caller, owner, placed)
+        inputs = await find_inputs(conn, caller, AccountName(owner.name), placed.snapshot.metadata)
     dataset_id, _ = DatasetId.generate()
-    blocks = await anyio.to_thread.run_sync(_blocks, placed, dataset_id, inputs, system_time)
+    blocks = await anyio.to_thread.run_sync(_blocks, placed, dataset_id, system_time, inputs.get)
     kind = placed.snapshot.kind.text
     alias = DatasetAlias(address.account, address.name)
     await land(
@@ -107,43 +98,9 @@ def _address(node: NodeContext, owner: AccountInfo, placed: PlacedSnapshot) -> D
     return DatasetAddress(own, name.name)
 
 
-async def _resolved(
-    conn: AsyncConnection, node: NodeContext, caller: Caller, owner: AccountInfo, placed: PlacedSnapshot
-) -> Mapping[Reference, DatasetId | None]:
-    """The ids of the datasets that the snapshot reads, where the caller may read them."""
-    found: dict[Reference, DatasetId | None] = {}
-    for event in placed.snapshot.metadata:
-        for item in event.inputs if isinstance(event, SetTransform) else ():
-            ref = item.dataset_ref
-            try:
-                found[ref] = authorize(caller, await _find(conn, owner, ref), Action.READ).id
-            except DatasetNotFound:
-                found[ref] = None
-    return found
-
-
-async def _find(conn: AsyncConnection, owner: AccountInfo, ref: Reference) -> DatasetInfo | None:
-    if isinstance(ref, DatasetId):
-        return await find_dataset_by_id(conn, ref)
-    return await find_dataset(conn, DatasetAddress(ref.account or AccountName(owner.name), ref.name))
-
-
 def _blocks(
-    placed: PlacedSnapshot,
-    dataset_id: DatasetId,
-    inputs: Mapping[Reference, DatasetId | None],
-    system_time: Timestamp,
+    placed: PlacedSnapshot, dataset_id: DatasetId, system_time: Timestamp, resolve: ResolveInput
 ) -> list[StoredBlock]:
-    """The blocks of the snapshot, held against the rules of chains."""
-    place, state = placed.place, ChainState(remember_hashes=False)
-    with place.telling():
-        blocks = snapshot_blocks(placed.snapshot, dataset_id, system_time, inputs.get)
-    for number, block in enumerate(blocks):
-        try:
-            state.append(block)
-        except BlockRefused as error:
-            refused = InvalidSnapshot(
-                f"The snapshot cannot become a dataset: {error.message}", objects=error.objects
-            )
-            raise place.told(refused, ("content", "metadata", number - 1)) from error
+    blocks = snapshot_chain(placed, dataset_id, system_time, resolve)
+    check_sources(placed, PLANNING_ONLY)
     return blocks

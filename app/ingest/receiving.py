@@ -14,11 +14,14 @@ from app.database import connect
 from app.datasets.model import DatasetInfo
 from app.ingest.errors import IngestTooLarge
 from app.ingest.requests import input_key
+from app.ingest.upload_tokens import Upload
+from app.ingest.uploads import require_size
 from app.jobs.errors import IdempotencyKeyInvalid
 from app.transfer.chain_index import Head, read_key_blocks
+from app.transfer.uploads import LengthRequired
 from odf_core.chain import Projection
 from odf_core.ingest.read.media_types import read_step_for
-from odf_core.ingest.sources import push_source
+from odf_core.ingest.sources import automatic_source, push_source
 from odf_core.metadata import read_block
 from odf_core.storage import ensure_staging
 
@@ -35,7 +38,12 @@ def checked_key(key: str | None) -> str | None:
 
 
 async def require_push_source(
-    node: NodeContext, dataset: DatasetInfo, source_name: str | None, media_type: str | None
+    node: NodeContext,
+    dataset: DatasetInfo,
+    source_name: str | None,
+    media_type: str | None,
+    *,
+    may_add_source: bool = False,
 ) -> None:
     """Tell a wrong source or media type before the body is read; the job looks again.
 
@@ -46,6 +54,8 @@ async def require_push_source(
         stored = await read_key_blocks(conn, dataset.pk, head)
     limits = node.settings.bounds
     projection = Projection.of([read_block(data, None, limits) for data in stored])
+    if may_add_source and automatic_source(projection, source_name, media_type) is not None:
+        return
     source = push_source(dataset.alias, projection, source_name)
     if media_type is not None:
         read_step_for(media_type, source.read)
@@ -60,6 +70,22 @@ async def receive(node: NodeContext, request: Request, job_id: UUID) -> None:
     length = request.headers.get("content-length", "")
     if length.isdigit() and int(length) > most:
         raise _too_large(most)
+    await _stage(node, request, job_id, most)
+
+
+async def receive_upload(node: NodeContext, request: Request, upload: Upload) -> None:
+    """Bring a prepared file into staging: all of it, or nothing is left.
+
+    Raises `LengthRequired`, `UploadSizeMismatch`, `BodyIncomplete`, `StoreUnavailable`.
+    """
+    length = request.headers.get("content-length", "")
+    if not length.isdigit():
+        raise LengthRequired("An upload needs a Content-Length header; a chunked body is not read.")
+    require_size(upload.file_name, upload.size, int(length))
+    await _stage(node, request, upload.id, upload.size)
+
+
+async def _stage(node: NodeContext, request: Request, job_id: UUID, most: int) -> None:
     with tempfile.SpooledTemporaryFile(_MEMORY_BYTES, prefix="odf-ingest-") as body:
         size = await _spool(request, body, most)  # type: ignore[arg-type]
         body.seek(0)

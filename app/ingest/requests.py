@@ -9,18 +9,34 @@ from odf_core.storage import session_prefix
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """Bytes that were pushed in; they wait in staging (`input_key`)."""
+    """Bytes that were pushed in; they wait in staging (`input_key`).
+
+    `file_name` and `size` are those that an upload was prepared with; None where the body was sent along.
+    """
 
     source_name: str | None
     media_type: str | None
     event_time: str | None
+    file_name: str | None = None
+    size: int | None = None
+
+    @property
+    def is_upload(self) -> bool:
+        """Whether the bytes were uploaded before they were asked for."""
+        return self.size is not None
 
     def to_values(self) -> dict[str, Any]:
         return asdict(self)
 
     @classmethod
     def from_values(cls, values: dict[str, Any]) -> Self:
-        return cls(values["source_name"], values["media_type"], values["event_time"])
+        return cls(
+            values["source_name"],
+            values["media_type"],
+            values["event_time"],
+            values.get("file_name"),
+            values.get("size"),
+        )
 
 
 @dataclass(frozen=True, slots=True)

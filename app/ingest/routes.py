@@ -1,7 +1,6 @@
 """Data into a dataset over HTTP: `POST ingest`, `POST pull`, and the schedule of polls."""
 
 from typing import Annotated, Any
-from uuid import uuid4
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from pydantic import BaseModel, Field
@@ -16,11 +15,12 @@ from app.datasets.model import Action, DatasetAddress, DatasetInfo
 from app.datasets.service import open_dataset
 from app.http import Node
 from app.ingest.errors import ScheduleNotFound
-from app.ingest.receiving import checked_key, receive, require_push_source
-from app.ingest.requests import IngestRequest, PullRequest
+from app.ingest.pushing import Push, find_earlier, push_body, push_upload
+from app.ingest.receiving import checked_key
+from app.ingest.requests import PullRequest
 from app.ingest.schedules import read_schedule, remove_schedule, set_schedule, start_pull
+from app.ingest.upload_tokens import TOKEN_CHARS
 from app.jobs.routes import ACCEPTED, IngestResult, answer_of_job
-from app.jobs.service import add_job
 from app.routing import readable, refusal
 from odf_core.metadata import Timestamp
 
@@ -48,12 +48,14 @@ async def _writable(node: NodeContext, caller: Caller, address: DatasetAddress) 
     response_model=IngestResult,
     responses={
         **_WORK,
+        404: refusal("No such dataset, or none that the caller may read; or the upload has not arrived"),
+        409: refusal("The dataset changed meanwhile; or the upload went into another dataset"),
         413: refusal("More bytes than the node takes"),
         415: refusal("Data of this media type cannot be read"),
     },
     openapi_extra={
         "requestBody": {
-            "required": True,
+            "required": False,
             "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
         }
     },
@@ -66,6 +68,14 @@ async def ingest(
     source_name: Annotated[
         str | None,
         Query(alias="sourceName", max_length=1024, description="The push source, where there are several."),
+    ] = None,
+    upload_token: Annotated[
+        str | None,
+        Query(
+            alias="uploadToken",
+            max_length=TOKEN_CHARS,
+            description="Ingest a file that was uploaded before, instead of the body.",
+        ),
     ] = None,
     event_time: Annotated[
         str | None,
@@ -81,25 +91,20 @@ async def ingest(
 ) -> Response:
     """The body's records are merged with the dataset's history and committed, once, by a job.
 
-    `Content-Type` is the media type of the body; without one it is in the source's own format.
+    `Content-Type` is the media type of the body; without one it is in the source's own format. A file that
+    was uploaded before (`POST /platform/file/upload/prepare`) goes by its token, with the media type that it
+    was prepared with; the same token again is the same job. A dataset that has no source gets one of the
+    file's format with it, named `auto`, which appends.
     """
     dataset = await _writable(node, caller, address)
-    media_type = request.headers.get("content-type")
     moment = None if event_time is None else str(Timestamp.parse(event_time))
     key = checked_key(idempotency_key)
-    await require_push_source(node, dataset, source_name, media_type)
-    job_id = uuid4()
-    await receive(node, request, job_id)
-    async with begin(node.engine) as conn:
-        job_id = await add_job(
-            conn,
-            job_id,
-            kind="ingest",
-            dataset_pk=dataset.pk,
-            account_id=caller.require_account().id,
-            request=IngestRequest(source_name, media_type, moment).to_values(),
-            idempotency_key=key,
-        )
+    push = Push(dataset, caller.require_account(), source_name, moment, key)
+    job_id = await find_earlier(node, push)
+    if job_id is None and upload_token is not None:
+        job_id = await push_upload(node, push, upload_token)
+    elif job_id is None:
+        job_id = await push_body(node, request, push)
     return await answer_of_job(node, job_id)
 
 

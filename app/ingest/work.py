@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +13,23 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.context import NodeContext
 from app.database import begin
 from app.ingest.chain import ChainNow, append, read_chain
+from app.ingest.engine import slice_urls
 from app.ingest.requests import IngestRequest, PullRequest, input_key
 from app.ingest.scratch import Scratch
+from app.ingest.uploads import require_size
 from app.jobs.model import JobInfo
 from app.jobs.service import record_result
-from odf_core.identity import ObjectRef
-from odf_core.ingest.commit import IngestCommit
-from odf_core.ingest.fetch import FetchContext, FetchPolicy, SavepointStore, UpToDate, fetch
+from odf_core.engines.input_names import naming_input
+from odf_core.identity import DatasetId, Multihash
+from odf_core.ingest.fetch import FetchContext, FetchPolicy, SavepointStore
 from odf_core.ingest.fetch.options import FetchOptions
 from odf_core.ingest.merge_job import MergeEngine
-from odf_core.ingest.plan import ReadPlan
-from odf_core.ingest.prepare import PrepareContext, prepare
+from odf_core.ingest.prepare import PrepareContext
 from odf_core.ingest.read import ReadOptions
-from odf_core.ingest.round import Round, run_round
-from odf_core.ingest.sources import is_uncacheable, polling_source, push_source
-from odf_core.ingest.write import SliceTimes
+from odf_core.ingest.round import LocateObject
+from odf_core.ingest.turn import SourceTurn, Turn
 from odf_core.metadata import Timestamp
+from odf_core.storage import data_key, dataset_prefix
 from odf_core.transfer.errors import HeadMoved
 
 log = structlog.get_logger(__name__)
@@ -35,16 +37,6 @@ log = structlog.get_logger(__name__)
 _TRIES = 3
 """How often a round is done anew because a push came between it and its commit."""
 _PIECE_BYTES = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """One round: what it adds (None: nothing, and why), and whether the source has more."""
-
-    commit: IngestCommit | None
-    why: str | None = None
-    has_more: bool = False
-    savepoint: str | None = None
 
 
 @dataclass(slots=True)
@@ -87,7 +79,7 @@ class IngestWork:
             last = chain.key_blocks[-1].block.system_time
             with self.scratch.workdir() as workdir:
                 done = await anyio.to_thread.run_sync(
-                    self._blocks, job, chain, max(system_time, last), workdir, abandon_on_cancel=True
+                    self._take, job, chain, max(system_time, last), workdir, abandon_on_cancel=True
                 )
                 try:
                     return done.has_more, await self._commit(job, chain, done)
@@ -97,7 +89,7 @@ class IngestWork:
                     log.info("round_repeated", job=str(job.id), dataset=str(chain.dataset.alias))
         raise AssertionError("unreachable")
 
-    async def _commit(self, job: JobInfo, chain: ChainNow, done: _Done) -> JobInfo:
+    async def _commit(self, job: JobInfo, chain: ChainNow, done: Turn) -> JobInfo:
         result = _result_so_far(job, chain, done)
 
         async def record(conn: AsyncConnection) -> None:
@@ -112,72 +104,80 @@ class IngestWork:
             SavepointStore(self.scratch.savepoints).remove(done.savepoint)
         return replace(job, result=result)
 
-    def _blocks(self, job: JobInfo, chain: ChainNow, system_time: Timestamp, workdir: Path) -> _Done:
-        """One round, in a thread: nothing of the dataset is changed."""
+    def _take(self, job: JobInfo, chain: ChainNow, system_time: Timestamp, workdir: Path) -> Turn:
+        """One turn, in a thread: nothing of the dataset is changed."""
+        turn = self._turn(chain, workdir)
         if job.kind == "ingest":
-            return self._push(job, chain, system_time, workdir)
-        return self._poll(job, chain, system_time, workdir)
+            return self._push(job, turn, system_time)
+        return self._poll(job, chain, turn, system_time)
 
-    def _push(self, job: JobInfo, chain: ChainNow, system_time: Timestamp, workdir: Path) -> _Done:
+    def _push(self, job: JobInfo, turn: SourceTurn, system_time: Timestamp) -> Turn:
         request = IngestRequest.from_values(job.request)
-        source = push_source(chain.dataset.alias, chain.history.projection, request.source_name)
-        options = ReadOptions(name="the input", limits=self.node.settings.bounds)
-        plan = ReadPlan.of_push(source, request.media_type, options)
-        path = self._download_input(job, workdir)
-        event_time = None if request.event_time is None else Timestamp.parse(request.event_time)
-        times = SliceTimes(system_time, event_time or system_time)
-        commit = self._merged(plan, path, times, None, chain, workdir)
-        return _Done(commit, None if commit is not None else "the input has nothing new")
+        return turn.push(
+            self._download_input(job, request, turn.workdir),
+            name=request.file_name or "request body",
+            source_name=request.source_name,
+            media_type=request.media_type,
+            system_time=system_time,
+            event_time=None if request.event_time is None else Timestamp.parse(request.event_time),
+            may_add_source=request.is_upload,
+        )
 
-    def _poll(self, job: JobInfo, chain: ChainNow, system_time: Timestamp, workdir: Path) -> _Done:
-        at = chain.history.projection
-        source = polling_source(chain.dataset.alias, at)
-        if is_uncacheable(source, at) and not PullRequest.from_values(job.request).fetch_uncacheable:
-            return _Done(None, "the source tells no state (fetchUncacheable fetches it anew)")
-        context = self._fetch_context(chain, system_time, workdir)
-        state = at.last_add_data.new_source_state if at.last_add_data is not None else None
-        fetched = fetch(source.fetch, state, context)
-        if isinstance(fetched, UpToDate):
-            return _Done(None, "the source has nothing new")
-        preparing = PrepareContext(workdir=workdir, policy=self.policy, environment=self.environment)
-        path = prepare(source.prepare or (), fetched.path, preparing)
-        plan = ReadPlan.of_polling(source, ReadOptions(limits=self.node.settings.bounds))
-        times = SliceTimes(system_time, fetched.event_time or system_time)
-        commit = self._merged(plan, path, times, fetched.source_state, chain, workdir)
-        why = None if commit is not None else "the input has nothing new"
-        return _Done(commit, why, fetched.has_more and commit is not None, fetched.savepoint)
+    def _poll(self, job: JobInfo, chain: ChainNow, turn: SourceTurn, system_time: Timestamp) -> Turn:
+        request = PullRequest.from_values(job.request)
+        return turn.poll(
+            self._fetch_context(chain, system_time, turn.workdir),
+            PrepareContext(workdir=turn.workdir, policy=self.policy, environment=self.environment),
+            fetch_uncacheable=request.fetch_uncacheable,
+            option="fetchUncacheable",
+        )
 
-    def _merged(
-        self, plan: ReadPlan, path: Path, times: SliceTimes, state: Any, chain: ChainNow, workdir: Path
-    ) -> IngestCommit | None:
-        staged = plan.staged(path, chain.history, workdir)
-        work = Round(staged, plan.merge, plan.preprocess, times, state)
+    def _turn(self, chain: ChainNow, workdir: Path) -> SourceTurn:
+        def size_of(physical_hash: Multihash) -> int | None:
+            found = self.node.store.stat(dataset_prefix(chain.dataset.id) + data_key(physical_hash))
+            return None if found is None else found.size
 
-        def locate(ref: ObjectRef) -> Path:
-            return self.scratch.fetch(self.node.store, chain.dataset.id, ref)
+        return SourceTurn(
+            dataset=str(chain.dataset.alias),
+            history=chain.history,
+            engine=self.engine,
+            locate=self._locate(chain.dataset.id),
+            size_of=size_of,
+            workdir=workdir,
+            read=ReadOptions(limits=self.node.settings.bounds),
+            naming=naming_input,
+        )
 
-        return run_round(work, chain.history, self.engine, locate, workdir)
+    def _locate(self, dataset_id: DatasetId) -> LocateObject:
+        """Where a slice lies for the engine: in S3 beside a cluster, else in a file here."""
+        urls = slice_urls(self.node.settings)
+        if urls is not None:
+            return partial(urls, dataset_id)
+        return partial(self.scratch.fetch, self.node.store, dataset_id)
 
-    def _download_input(self, job: JobInfo, workdir: Path) -> Path:
-        path = workdir / "input"
+    def _download_input(self, job: JobInfo, request: IngestRequest, workdir: Path) -> Path:
+        path, wanted = workdir / "input", request.size
         with self.node.store.open(input_key(job.id)) as stream, path.open("wb") as file:
+            if wanted is not None:  # its uploader could replace it after it was looked at
+                require_size(request.file_name or "", wanted, stream.size)
             while piece := stream.read(_PIECE_BYTES):
                 file.write(piece)
         return path
 
     def _fetch_context(self, chain: ChainNow, system_time: Timestamp, workdir: Path) -> FetchContext:
+        bounds = self.node.settings.ingest
         return FetchContext(
             workdir=workdir,
             system_time=system_time,
             policy=self.policy,
-            options=FetchOptions(max_bytes=self.node.settings.ingest.max_bytes),
+            options=FetchOptions(max_bytes=bounds.max_bytes, max_file_bytes=bounds.max_file_bytes),
             environment=self.environment,
             dataset=str(chain.dataset.id),
             savepoints=SavepointStore(self.scratch.savepoints),
         )
 
 
-def _result_so_far(job: JobInfo, chain: ChainNow, done: _Done) -> dict[str, Any]:
+def _result_so_far(job: JobInfo, chain: ChainNow, done: Turn) -> dict[str, Any]:
     """What the job has come to with this round: the fields of `IngestResult`."""
     head = str(chain.dataset.head)
     before = job.result or {"oldHead": head, "numBlocks": 0, "numRecords": 0}

@@ -41,6 +41,12 @@ class JobNotFound(NotFound):
     code: ClassVar[str] = "job_not_found"
 
 
+class JobExists(Conflict):
+    """A job of this id is there already, for another dataset or account."""
+
+    code: ClassVar[str] = "job_exists"
+
+
 class JobAbandoned(Unavailable):
     """A job whose workers died as often as they took it up."""
 

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from app.accounts.model import Caller
 from app.database import begin, connect
-from app.jobs.errors import JobNotFound, JobSuperseded, error_values
+from app.jobs.errors import JobExists, JobNotFound, JobSuperseded, error_values
 from app.jobs.model import JobInfo, JobKind
 from app.jobs.queue import enqueue
 from app.jobs.tables import Job
@@ -50,6 +50,7 @@ async def add_job(
     """A job and its place in the queue, in the transaction of `conn`; its id.
 
     It is the id of an earlier job where the account has sent the same `idempotency_key` for the dataset.
+    Raises `JobExists` where `job_id` is that of another dataset's or account's job.
     """
     made = await conn.execute(
         insert(Job)
@@ -67,14 +68,29 @@ async def add_job(
     if made.scalar_one_or_none() is not None:
         await enqueue(conn, job_id, dataset_pk)
         return job_id
-    earlier = await conn.execute(
+    earlier = await find_repeated(conn, dataset_pk, account_id, idempotency_key)
+    if earlier is not None:
+        return earlier
+    known = await find_job(conn, job_id)
+    if known is None or (known.dataset_pk, known.account_id) != (dataset_pk, account_id):
+        raise JobExists(f"Job {job_id} exists, and is another's.", objects=[job_id])
+    return job_id
+
+
+async def find_repeated(
+    conn: AsyncConnection, dataset_pk: int, account_id: UUID, idempotency_key: str | None
+) -> UUID | None:
+    """The job that the account has asked for with this key, None where there is none (or no key)."""
+    if idempotency_key is None:
+        return None
+    found = await conn.execute(
         select(Job.id).where(
             Job.dataset_pk == dataset_pk,
             Job.account_id == account_id,
             Job.idempotency_key == idempotency_key,
         )
     )
-    return earlier.scalar_one()
+    return found.scalar_one_or_none()
 
 
 async def find_waiting(conn: AsyncConnection, kind: JobKind, dataset_pk: int) -> UUID | None:
@@ -86,6 +102,13 @@ async def find_waiting(conn: AsyncConnection, kind: JobKind, dataset_pk: int) ->
         .limit(1)
     )
     return found.scalar_one_or_none()
+
+
+async def unfinished_jobs(engine: AsyncEngine, kind: JobKind) -> list[UUID]:
+    """The jobs of this kind that are still to be done or under way. Raises `DatabaseUnavailable`."""
+    async with connect(engine) as conn:
+        found = await conn.execute(select(Job.id).where(Job.kind == kind, Job.finished_at.is_(None)))
+    return list(found.scalars())
 
 
 async def find_job(conn: AsyncConnection, job_id: UUID) -> JobInfo | None:

@@ -13,18 +13,32 @@ from app.database import connect
 from app.datasets.addressing import Address
 from app.datasets.model import Action
 from app.datasets.service import HEAD, open_dataset
+from app.errors import InvalidRequest
 from app.http import Node
 from app.query.run import require_records
-from app.query.tail import read_projection, tail_of
+from app.query.tail import read_projection, resolve_as_of, state_of, tail_of
 from app.routing import readable, refusal
-from odf_core.chain import Projection
+from odf_core.chain import Projection, parse_moment
 from odf_core.data.records.encode import RecordsFormat, encode_records
 from odf_core.data.records.tail import TailRange
+from odf_core.ingest.words import shown
 from odf_core.metadata import MetadataEvent, event_to_json
 
 router = APIRouter(tags=["queries"])
 
 MOST_RECORDS = 100_000
+METADATA_PARTS = (
+    "attachments",
+    "info",
+    "license",
+    "refs",
+    "schema",
+    "seed",
+    "sources",
+    "transform",
+    "vocab",
+    "watermark",
+)
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     **REFUSALS,
     404: refusal("No such dataset, or none that the caller may read"),
@@ -57,13 +71,37 @@ async def read_tail(
     data_format: Annotated[
         TailFormat, Query(alias="dataFormat", description="Form of the records.")
     ] = TailFormat.JSON_AOS,
+    as_of: Annotated[
+        str | None,
+        Query(
+            alias="asOf",
+            max_length=200,
+            description="The dataset as of an offset, the hash of a block or a system time.",
+        ),
+    ] = None,
+    state: Annotated[
+        bool, Query(description="Only records that stand: no superseded and no retracted ones.")
+    ] = False,
+    at: Annotated[
+        str | None,
+        Query(max_length=100, description="The state at this event time: later records do not count."),
+    ] = None,
 ) -> Response:
-    """Records with their system columns; 64-bit integers are numbers, times are texts."""
+    """Records with their system columns; 64-bit integers are numbers, times are texts.
+
+    With `state` or `at` those that stand, as the changelog tells.
+    """
     require_records(node, limit)
     async with connect(node.engine) as conn:
         dataset = await open_dataset(conn, node, caller, address, Action.READ)
     projection = await read_projection(node, dataset)
-    table = await tail_of(node, dataset, projection.schema, TailRange(limit=limit, skip=skip))
+    until = None if as_of is None else await resolve_as_of(node, dataset, as_of)
+    wanted = TailRange(limit=limit, skip=skip, as_of=until)
+    if state or at is not None:
+        moment = None if at is None else parse_moment(at)
+        table = await state_of(node, dataset, projection, wanted, moment)
+    else:
+        table = await tail_of(node, dataset, projection.schema, wanted)
 
     def encode() -> bytes:
         data = encode_records(table, RecordsFormat(data_format.value))
@@ -89,21 +127,32 @@ async def read_metadata(
         str | None,
         Query(
             max_length=400,
-            description="Parts, comma-separated (attachments, info, license, refs, schema, seed, sources, "
-            "transform, vocab, watermark); default: all that the dataset has.",
+            description=f"Parts, comma-separated ({', '.join(METADATA_PARTS)}); default: all of them.",
         ),
     ] = None,
 ) -> MetadataAnswer:
     """What holds at the head: seed, schema, vocabulary, sources, and what people say about the dataset."""
+    wanted = None if include is None else _wanted(include)
     async with connect(node.engine) as conn:
         dataset = await open_dataset(conn, node, caller, address, Action.READ)
     at = await read_projection(node, dataset)
     parts = _parts(at)
     parts["refs"] = [{"name": HEAD, "blockHash": str(dataset.head)}]
-    wanted = None if include is None else {part.strip().lower() for part in include.split(",")}
     return MetadataAnswer(
         output={name: part for name, part in sorted(parts.items()) if wanted is None or name in wanted}
     )
+
+
+def _wanted(include: str) -> set[str]:
+    wanted = {part.strip().lower() for part in include.split(",") if part.strip()}
+    unknown = sorted(wanted.difference(METADATA_PARTS))
+    if unknown:
+        raise InvalidRequest(
+            f"The request cannot be read: query.include: {shown(unknown[0], 80)!r} is no part of the "
+            f"metadata; the parts are {', '.join(METADATA_PARTS)}.",
+            objects=["query.include"],
+        )
+    return wanted
 
 
 def _parts(at: Projection) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 class Dialect(StrEnum):
     """Dialects of SQL that are answered; those of other engines are refused."""
 
+    DATAFUSION = "SqlDataFusion"
     SPARK = "SqlSpark"
 
 

@@ -75,7 +75,8 @@ async def get_query(
     openapi_extra=body_of(QueryRequest),
 )
 async def post_query(request: Request, node: Node, caller: CurrentCaller) -> Response:
-    """Spark SQL over datasets that the caller may read. A table is a dataset, as of its head or of a block.
+    """SQL over datasets that the caller may read: Spark's, or DataFusion's (`SqlDataFusion`), which needs no
+    JVM and has no `to_table` and no `AS OF`. A table is a dataset, as of its head or of a block.
 
     With `include` of `Proof` the answer is signed: `POST /verify` holds it against the datasets again.
     """

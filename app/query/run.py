@@ -2,12 +2,13 @@
 
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
+import anyio.from_thread
 import anyio.to_thread
 from anyio.lowlevel import RunVar
 
@@ -18,13 +19,15 @@ from app.datasets.access import authorize
 from app.datasets.errors import BlockNotFound, DatasetNotFound
 from app.datasets.model import Action, DatasetAddress, DatasetInfo
 from app.datasets.service import find_dataset, find_dataset_by_id
-from app.ingest.engine import spark_engine
-from app.query.model import DataFormat, PinnedDataset, QueryRequest, SchemaFormat
+from app.ingest.engine import slice_urls, spark_engine
+from app.ingest.histories import read_history
+from app.query.model import DataFormat, Dialect, PinnedDataset, QueryRequest, SchemaFormat
 from app.transfer.chain_index import Head, find_interval, read_blocks
 from odf_core.chain import InvalidInterval
 from odf_core.data import arrow_schema_to_odf
 from odf_core.data.records.encode import RecordsFormat, encode_records
-from odf_core.engines.query_job import TablePlace
+from odf_core.engines.datafusion.querying import DataFusionOptions, DataFusionQueries
+from odf_core.engines.query_job import Table, TablePlace
 from odf_core.engines.querying import SparkQueries
 from odf_core.errors import InvalidInput, LimitExceeded
 from odf_core.identity import AccountName, DatasetAlias, DatasetId, Multihash, ObjectRef
@@ -32,7 +35,7 @@ from odf_core.ingest.history import History
 from odf_core.metadata import SetDataSchema, StoredBlock, event_to_json, read_block
 from odf_core.query.arrow_json import arrow_schema_json
 from odf_core.storage import dataset_prefix, object_key
-from odf_core.workspace.queries import QueryableDataset, plan_query
+from odf_core.workspace.queries import QueryableDataset, plan_query, table_of
 
 _MOST_BLOCK_BYTES = 1 << 40
 
@@ -55,11 +58,12 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """A dataset of a query, up to the block that it is pinned to."""
+    """A dataset of a query, up to the block that it is pinned to; its blocks where the query looks back."""
 
     dataset: DatasetInfo
     head: Multihash
-    blocks: tuple[StoredBlock, ...]
+    history: History
+    blocks: tuple[StoredBlock, ...] = ()
 
 
 async def answer(node: NodeContext, caller: Caller, request: QueryRequest) -> Answered:
@@ -69,17 +73,51 @@ async def answer(node: NodeContext, caller: Caller, request: QueryRequest) -> An
     `QueryTooLarge`, and what the engine raises.
     """
     require_records(node, request.limit)
-    engine = SparkQueries(spark_engine(node.settings), node.settings.query.seconds)
-    async with _turns(node.settings.query.parallelism):
-        places = await anyio.to_thread.run_sync(engine.tables, request.query)
-        sources = await _sources(node, caller, request, {place.name for place in places})
-        _check_size(node, sources)
-        table = await anyio.to_thread.run_sync(partial(_run, node, engine, request, places, sources))
+    if request.query_dialect is Dialect.DATAFUSION:
+        table, sources = await _by_datafusion(node, caller, request)
+    else:
+        table, sources = await _by_spark(node, caller, request)
     pinned = tuple(
         PinnedDataset(id=str(source.dataset.id), alias=name, block_hash=str(source.head))
         for name, source in sources.items()
     )
     return Answered(await anyio.to_thread.run_sync(_output, request, table), pinned)
+
+
+async def _by_spark(
+    node: NodeContext, caller: Caller, request: QueryRequest
+) -> tuple[Any, dict[str, "_Source"]]:
+    engine = SparkQueries(spark_engine(node.settings), node.settings.query.seconds)
+    async with turns(node.settings.query.parallelism):
+        places = await anyio.to_thread.run_sync(engine.tables, request.query)
+        looked_back = {place.name for place in places if place.as_of is not None}
+        sources = await _sources(node, caller, request, {place.name for place in places}, looked_back)
+        _check_size(node, sources)
+        return await anyio.to_thread.run_sync(partial(_run, node, engine, request, places, sources)), sources
+
+
+async def _by_datafusion(
+    node: NodeContext, caller: Caller, request: QueryRequest
+) -> tuple[Any, dict[str, "_Source"]]:
+    """DataFusion says which tables it misses only one after the other."""
+    engine = DataFusionQueries(DataFusionOptions(seconds=node.settings.query.seconds))
+    sources: dict[str, _Source] = {}
+
+    def run() -> Any:
+        with tempfile.TemporaryDirectory(prefix="odf-query-") as folder:
+
+            def find(name: str) -> Table:
+                sources.update(anyio.from_thread.run(_sources, node, caller, request, {name}, frozenset()))
+                _check_size(node, sources)
+                source = sources[name]
+                locate = partial(_local, node, source.dataset, Path(folder))
+                return table_of(QueryableDataset(name, source.history, lambda: source.blocks, locate))
+
+            found = engine.run(request.query, find, limit=request.skip + request.limit)
+        return found.slice(request.skip, request.limit)
+
+    async with turns(node.settings.query.parallelism):
+        return await anyio.to_thread.run_sync(run), dict(sorted(sources.items()))
 
 
 def require_records(node: NodeContext, wanted: int) -> None:
@@ -89,7 +127,7 @@ def require_records(node: NodeContext, wanted: int) -> None:
         raise QueryTooLarge(f"An answer has {most} records at most; ask for them in parts.")
 
 
-def _turns(parallelism: int) -> anyio.CapacityLimiter:
+def turns(parallelism: int) -> anyio.CapacityLimiter:
     """Who waits for a turn holds no thread."""
     limiter = _turns_of_loop.get(None)
     if limiter is None:
@@ -99,28 +137,32 @@ def _turns(parallelism: int) -> anyio.CapacityLimiter:
 
 
 async def _sources(
-    node: NodeContext, caller: Caller, request: QueryRequest, names: set[str]
+    node: NodeContext, caller: Caller, request: QueryRequest, names: Set[str], looked_back: Set[str]
 ) -> dict[str, _Source]:
-    """The datasets that the query names: by the request's own list, else by their names on this node."""
+    """The datasets that the query names: by the request's own list, else by their names on this node.
+
+    `looked_back` are those of which it wants an earlier state, and so all blocks.
+    """
     told = None if request.datasets is None else {item.alias: item for item in request.datasets}
     found = {}
     for name in sorted(names):
+        whole = name in looked_back
         if told is None:
-            found[name] = await _by_name(node, caller, name)
+            found[name] = await _by_name(node, caller, name, whole)
         elif name in told:
-            found[name] = await _pinned(node, caller, told[name])
+            found[name] = await _pinned(node, caller, told[name], whole)
         else:
             raise DatasetNotFound(f"The query names {name!r}, which is not in `datasets`.", objects=[name])
     return found
 
 
-async def _by_name(node: NodeContext, caller: Caller, name: str) -> _Source:
+async def _by_name(node: NodeContext, caller: Caller, name: str, whole: bool) -> _Source:
     async with connect(node.engine) as conn:
         if name.startswith("did:odf:"):
             dataset = await find_dataset_by_id(conn, DatasetId.parse(name))
         else:
             dataset = await find_dataset(conn, _address(node, caller, name))
-    return await _source(node, _authorized(caller, dataset, name), None)
+    return await _source(node, _authorized(caller, dataset, name), None, whole)
 
 
 def _address(node: NodeContext, caller: Caller, name: str) -> DatasetAddress:
@@ -134,11 +176,11 @@ def _address(node: NodeContext, caller: Caller, name: str) -> DatasetAddress:
     return DatasetAddress(alias.account or AccountName(default), alias.name)
 
 
-async def _pinned(node: NodeContext, caller: Caller, told: PinnedDataset) -> _Source:
+async def _pinned(node: NodeContext, caller: Caller, told: PinnedDataset, whole: bool) -> _Source:
     async with connect(node.engine) as conn:
         dataset = await find_dataset_by_id(conn, DatasetId.parse(told.id))
     block = None if told.block_hash is None else Multihash.parse(told.block_hash)
-    return await _source(node, _authorized(caller, dataset, told.id), block)
+    return await _source(node, _authorized(caller, dataset, told.id), block, whole)
 
 
 def _authorized(caller: Caller, dataset: DatasetInfo | None, name: str) -> DatasetInfo:
@@ -150,9 +192,12 @@ def _authorized(caller: Caller, dataset: DatasetInfo | None, name: str) -> Datas
         ) from error
 
 
-async def _source(node: NodeContext, dataset: DatasetInfo, block: Multihash | None) -> _Source:
+async def _source(node: NodeContext, dataset: DatasetInfo, block: Multihash | None, whole: bool) -> _Source:
     head = Head(dataset.head, dataset.head_sequence_number)
     async with connect(node.engine) as conn:
+        if not whole and block in (None, dataset.head):
+            history, _ = await read_history(conn, dataset, node.settings.bounds)
+            return _Source(dataset, dataset.head, history)
         try:
             interval = await find_interval(
                 conn, dataset.pk, head, begin_after=None, stop_at=block, force=False
@@ -166,11 +211,11 @@ async def _source(node: NodeContext, dataset: DatasetInfo, block: Multihash | No
     blocks = await anyio.to_thread.run_sync(
         lambda: tuple(read_block(data, name, limits) for name, data in stored)
     )
-    return _Source(dataset, block or dataset.head, blocks)
+    return _Source(dataset, block or dataset.head, History.of(blocks), blocks)
 
 
 def _check_size(node: NodeContext, sources: Mapping[str, _Source]) -> None:
-    size = sum(ref.size or 0 for item in sources.values() for ref in History.of(item.blocks).slices)
+    size = sum(ref.size or 0 for item in sources.values() for ref in item.history.slices)
     most = node.settings.query.max_bytes
     if size > most:
         raise QueryTooLarge(f"The query would read {size} bytes of data; the node reads {most} for one.")
@@ -184,11 +229,15 @@ def _run(
     sources: Mapping[str, _Source],
 ) -> Any:
     """The result's records after `skip`, in a thread."""
+    urls = slice_urls(node.settings)
     with tempfile.TemporaryDirectory(prefix="odf-query-") as folder:
 
         def find(name: str) -> QueryableDataset:
             source = sources[name]
-            return QueryableDataset(name, source.blocks, partial(_local, node, source.dataset, Path(folder)))
+            locate: Callable[[ObjectRef], Path | str] = partial(_local, node, source.dataset, Path(folder))
+            if urls is not None:
+                locate = partial(urls, source.dataset.id)
+            return QueryableDataset(name, source.history, lambda: source.blocks, locate)
 
         job = plan_query(request.query, places, find, limit=request.skip + request.limit)
         table = engine.run(job)

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from uuid import UUID
 
 import anyio.to_thread
@@ -10,6 +11,7 @@ from sqlalchemy import select
 
 from app.context import NodeContext
 from app.database import connect
+from app.jobs.service import unfinished_jobs
 from app.transfer.landing import follow_heads
 from app.transfer.push_sessions import finish_push_session
 from app.transfer.tables import PushSession
@@ -51,9 +53,13 @@ async def sweep_expired(node: NodeContext) -> int:
 
 
 async def sweep_stray(node: NodeContext) -> int:
-    """Remove staged uploads that came after their session had ended; returns how many."""
+    """Remove staged uploads that came after their session had ended, or that nobody has ingested.
+
+    Inputs of jobs that are still to be done stay, however old. Returns how many went.
+    """
     lifetime = timedelta(seconds=2 * node.settings.transfer.session_ttl_seconds)
-    return (await anyio.to_thread.run_sync(sweep, node.store, lifetime)).objects
+    waiting = {str(job_id) for job_id in await unfinished_jobs(node.engine, "ingest")}
+    return (await anyio.to_thread.run_sync(partial(sweep, node.store, lifetime, keep=waiting))).objects
 
 
 async def run_upkeep(node: NodeContext) -> None:

@@ -1,5 +1,14 @@
 """Chains: what may follow what, walking, divergence, and projections of current state."""
 
+from odf_core.chain.as_of import (
+    NO_RECORDS,
+    AsOf,
+    AsOfInvalid,
+    AsOfNotFound,
+    offset_as_of,
+    parse_as_of,
+    parse_moment,
+)
 from odf_core.chain.errors import (
     BlockRefused,
     Diverged,
@@ -37,6 +46,13 @@ __all__ = [
     "Projection",
     "Vocabulary",
     "new_objects",
+    "AsOf",
+    "NO_RECORDS",
+    "parse_as_of",
+    "parse_moment",
+    "offset_as_of",
+    "AsOfInvalid",
+    "AsOfNotFound",
     "ObjectKind",
     "ObjectRef",
     "ReadBlock",

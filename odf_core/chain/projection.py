@@ -69,6 +69,8 @@ class Projection:
     license: SetLicense | None = None
     attachments: SetAttachments | None = None
     last_add_data: AddData | None = None
+    state_source: SetPollingSource | None = None
+    """The polling source of which the last AddData tells the state."""
     last_query: ExecuteTransform | None = None
     watermark: Timestamp | None = None
     last_offset: int | None = None
@@ -96,6 +98,11 @@ class Projection:
 
     def _feed_data(self, event: AddData | ExecuteTransform) -> None:
         if isinstance(event, AddData):
+            last = self.last_add_data
+            state = event.new_source_state
+            is_repeated = event.new_data is None and last is not None and state == last.new_source_state
+            if state is None or not is_repeated:  # a watermark by hand says the state again
+                self.state_source = self.polling_source
             self.last_add_data = event
         else:
             self.last_query = event

@@ -11,11 +11,14 @@ import itertools
 import os
 import shutil
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from odf_core.engines.folders import EngineFolders
+
+REMOTE = "s3a://"
+"""So begin the names of files that every executor can read where they are."""
 
 _LINK_IMPOSSIBLE = frozenset(
     {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EACCES, errno.ENOTSUP, errno.ENOSYS}
@@ -29,6 +32,16 @@ class Exchange:
     inputs: Path
     folder: Path
     _numbers: Iterator[int] = field(default_factory=itertools.count)
+
+    def handed(self, files: Iterable[str]) -> tuple[str, ...]:
+        """The files as the engine sees them, by number: their own names may be anything.
+
+        What has an `s3a://` URL is no file of this machine and stays as it is.
+        """
+        return tuple(
+            file if file.startswith(REMOTE) else str(self.put(Path(file), f"{uuid.uuid4().hex}.parquet"))
+            for file in files
+        )
 
     def put(self, file: Path, name: str | None = None) -> Path:
         """Brings a file in, without copying it where it can be linked; gives the path for the engine."""

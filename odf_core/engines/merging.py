@@ -1,26 +1,17 @@
 """Merges by the Spark engine: files are handed over in an exchange folder, the only one it sees."""
 
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
 
 import msgspec
 
-from odf_core.engines.exchange import Exchange
 from odf_core.engines.handle import SparkEngine
-from odf_core.errors import InvalidInput
+from odf_core.ingest.merge_errors import EngineUnknown
 from odf_core.ingest.merge_job import MergeJob, MergeOutcome, pack_schema, unpack_schema
 
 MERGE = "merge"
 """The engine's name for this kind of request."""
-
-
-class EngineUnknown(InvalidInput):
-    """A query for an engine that is not here."""
-
-    code: ClassVar[str] = "engine_unknown"
 
 
 class SparkMerges:
@@ -40,8 +31,8 @@ class SparkMerges:
             ready = _preprocessed(job, exchange.inputs)
             handed = msgspec.structs.replace(
                 ready,
-                input_files=_handed(exchange, ready.input_files),
-                history_files=_handed(exchange, ready.history_files),
+                input_files=exchange.handed(ready.input_files),
+                history_files=exchange.handed(ready.history_files),
             )
             request = {"job": msgspec.to_builtins(handed), "output": str(exchange.folder / "merged")}
             reply = self._engine.run(MERGE, request, deadline=self._deadline)
@@ -67,8 +58,3 @@ def _preprocessed(job: MergeJob, folder: Path) -> MergeJob:
     return msgspec.structs.replace(
         job, input_files=files, input_schema=pack_schema(schema), preprocess=(), preprocess_engine="spark"
     )
-
-
-def _handed(exchange: Exchange, files: tuple[str, ...]) -> tuple[str, ...]:
-    """The files as the engine sees them, by number: their own names may be anything."""
-    return tuple(str(exchange.put(Path(file), f"{uuid.uuid4().hex}.parquet")) for file in files)

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from odf_core.errors import InvalidInput
 ENV_PREFIX = "ODF_SPARK__"
 RUNTIME_VARIABLE = "ODF_RUNTIME_DIR"
 MASTER_PATTERN = r"local(\[[^\]]+\])?|spark://.+"
+EXCHANGE_PATTERN = r"s3a://[^/?#@\s]+(/[^/?#\s]+)*"
 DEPLOYED_PORT = 2884
 """The port on which deployed coordinators look for an engine (data.md 4.3)."""
 
@@ -37,6 +38,8 @@ class SparkOptions:
     request files, scratch space and log; hard links into it need the file system of the data.
     `folders`: further folders that the engine may read and write, for callers that name paths.
     `listen`: `host:port` or `unix:path` on which deployed coordinators are served beside the own socket.
+    `exchange`: folder on S3 (`s3a://bucket/folder`) through which files reach the executors of a cluster and
+    results come back; None where they see the work folder. Keys for it are among `conf` and never logged.
     `sandbox`: whether to fence the process off where the machine can.
     `handler_modules`: modules that register further kinds of calls when they are imported.
     """
@@ -49,11 +52,12 @@ class SparkOptions:
     calls: int = 4
     message_bytes: int = 64 * 1024 * 1024
     java_home: Path | None = None
-    conf: tuple[tuple[str, str], ...] = ()
+    conf: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     runtime_dir: Path | None = None
     work_dir: Path | None = None
     folders: tuple[Path, ...] = ()
     listen: str | None = None
+    exchange: str | None = None
     sandbox: bool = True
     handler_modules: tuple[str, ...] = ()
 
@@ -65,10 +69,10 @@ class SparkOptions:
         """
         environ = os.environ if environ is None else environ
         values: dict[str, Any] = {}
-        for field in dataclasses.fields(cls):
-            text = environ.get(ENV_PREFIX + field.name.upper())
-            if text is not None and field.name != "handler_modules":
-                values[field.name] = _parse(field.name, text)
+        for item in dataclasses.fields(cls):
+            text = environ.get(ENV_PREFIX + item.name.upper())
+            if text is not None and item.name != "handler_modules":
+                values[item.name] = _parse(item.name, text)
         return cls(**values)
 
     @property
@@ -115,15 +119,18 @@ def _parse(name: str, text: str) -> Any:
                 return tuple(Path(folder) for folder in json.loads(text))
             case "master":
                 return _matching(_MASTER, text)
+            case "exchange":
+                return _matching(_EXCHANGE, text)
             case "sandbox":
                 return _FLAGS[text.strip().lower()]
             case "conf":
                 return tuple(sorted((str(key), str(value)) for key, value in json.loads(text).items()))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
+        shown = "" if name == "conf" else f": {text[:80]!r}"  # keys of S3 may be among `conf`
         raise EngineOptionsInvalid(
-            f"{ENV_PREFIX}{name.upper()} has a value that cannot be used: {text[:80]!r}.",
+            f"{ENV_PREFIX}{name.upper()} has a value that cannot be used{shown}.",
             objects=[ENV_PREFIX + name.upper()],
-        ) from error
+        ) from (None if name == "conf" else error)
     return text
 
 
@@ -149,4 +156,5 @@ _FLAGS = {
     "no": False,
     "off": False,
 }
+_EXCHANGE = re.compile(EXCHANGE_PATTERN)
 _MASTER = re.compile(MASTER_PATTERN)

@@ -23,15 +23,19 @@ class TablePlace(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Fold(msgspec.Struct, frozen=True, kw_only=True):
-    """The state by this key; without a key, records and their retractions cancel each other out."""
+    """The state by this key; without a key, records and their retractions cancel each other out. `at_millis`
+    (since 1970): records with a later event time, or none, do not count."""
 
     primary_key: tuple[str, ...]
     names: Names
-    at: str | None = None
+    at_millis: int | None = None
 
 
 class Table(msgspec.Struct, frozen=True, kw_only=True):
-    """The slices of a dataset under the name of a view; `schema` as `pack_schema` has it."""
+    """The slices of a dataset under the name of a view: paths, or `s3a://` URLs.
+
+    `schema` is as `pack_schema` has it.
+    """
 
     files: tuple[str, ...]
     schema: str

@@ -1,16 +1,13 @@
 """SQL over datasets by the Spark engine: the tables that a query names, and its result as a table."""
 
-import uuid
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from odf_core.engines.exchange import Exchange
 from odf_core.engines.handle import SparkEngine
-from odf_core.engines.query_job import QueryJob, QueryOutcome, Table, TablePlace
+from odf_core.engines.query_job import QueryJob, QueryOutcome, TablePlace
 from odf_core.ingest.merge_job import unpack_schema
 
 
@@ -32,7 +29,10 @@ class SparkQueries:
         Raises `QueryRefused`, `QueryInvalid`, and what the engine raises.
         """
         with self._engine.exchange() as exchange:
-            tables = {name: _handed(exchange, table) for name, table in job.tables.items()}
+            tables = {
+                name: msgspec.structs.replace(table, files=exchange.handed(table.files))
+                for name, table in job.tables.items()
+            }
             handed = msgspec.structs.replace(job, tables=tables)
             request = {"job": msgspec.to_builtins(handed), "output": str(exchange.folder / "result")}
             outcome = msgspec.convert(
@@ -43,8 +43,3 @@ class SparkQueries:
         loose = pa.schema([(f"c{number}", item.type) for number, item in enumerate(schema)])
         whole = pa.concat_tables([part.cast(loose, safe=False) for part in found] or [loose.empty_table()])
         return whole.rename_columns(schema.names)
-
-
-def _handed(exchange: Exchange, table: Table) -> Table:
-    files = tuple(str(exchange.put(Path(file), f"{uuid.uuid4().hex}.parquet")) for file in table.files)
-    return msgspec.structs.replace(table, files=files)

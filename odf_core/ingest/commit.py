@@ -9,6 +9,7 @@ from odf_core.ingest.write import NewSlice
 from odf_core.metadata import (
     AddData,
     DataSchema,
+    ExtraAttributes,
     MetadataEvent,
     SetDataSchema,
     SourceState,
@@ -31,11 +32,13 @@ def data_events(
     schema: DataSchema | None,
     new: NewSlice | None,
     source_state: SourceState | None,
+    extra: ExtraAttributes | None = None,
 ) -> tuple[MetadataEvent, ...]:
     """The events of one ingest: none where it changes nothing.
 
     `schema` is that of the input, None where the input had no columns either; the first one is declared
-    ahead of the data. A source state is said again with each block, or it would be forgotten.
+    ahead of the data. `extra` is said of the new slice. A source state is said again with each block, or it
+    would be forgotten.
     """
     events: list[MetadataEvent] = []
     if at.schema is None and schema is not None:
@@ -53,6 +56,7 @@ def data_events(
             new_data=new.written.data_slice if new is not None else None,
             new_watermark=watermark,
             new_source_state=source_state,
+            extra=extra,
         )
     )
     return tuple(events)

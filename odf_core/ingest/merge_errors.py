@@ -1,8 +1,10 @@
 """Errors of preprocessing, merging and writing."""
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from odf_core.errors import InvalidInput
+from odf_core.ingest.words import shown
 
 
 class BadInputSchema(InvalidInput):
@@ -29,8 +31,29 @@ class UnexpectedNulls(InvalidInput):
 
     code: ClassVar[str] = "unexpected_nulls"
 
+    @classmethod
+    def in_column(
+        cls, column: str, nulls: int, record: Mapping[str, Any], row: int | None = None
+    ) -> "UnexpectedNulls":
+        """So many nulls in a column; `record` is the first with one, at `row` of the input if that is known
+        (from 1)."""
+        cells = ", ".join(f"{name}={shown(str(value), 40)}" for name, value in record.items())
+        place = f"in row {row}" if row is not None else f"in the record {cells}"
+        return cls(
+            f"Column `{column}` contains {nulls} null values while none were expected, the first {place}; "
+            "mend the input or declare the column optional.",
+            objects=[column],
+            extras={"column": column, "nulls": nulls} | ({"row": row} if row is not None else {}),
+        )
+
 
 class UnsupportedColumnType(InvalidInput):
     """A column of a type that the engine cannot carry."""
 
     code: ClassVar[str] = "unsupported_column_type"
+
+
+class EngineUnknown(InvalidInput):
+    """A query for an engine that is not here."""
+
+    code: ClassVar[str] = "engine_unknown"

@@ -12,7 +12,8 @@ from odf_core.chain.following import chained
 from odf_core.data import odf_schema_to_arrow
 from odf_core.identity import ObjectRef
 from odf_core.ingest.commit import IngestCommit, data_events, objects_of
-from odf_core.ingest.history import History
+from odf_core.ingest.history import History, require_readable, require_system_columns
+from odf_core.ingest.links import ObjectSize, link_columns, linked_objects, with_attributes
 from odf_core.ingest.merge_job import (
     MergeEngine,
     MergeJob,
@@ -22,54 +23,78 @@ from odf_core.ingest.merge_job import (
     pack_schema,
     unpack_schema,
 )
+from odf_core.ingest.null_rows import telling_rows
 from odf_core.ingest.slice_schema import slice_schema
 from odf_core.ingest.values import StagedInput
 from odf_core.ingest.write import SliceTimes, write_new_slice
 from odf_core.metadata import (
+    DataSchema,
     MergeStrategy,
     MergeStrategyAppend,
     MergeStrategySnapshot,
+    MetadataEvent,
     SourceState,
     Transform,
 )
 
-LocateObject: TypeAlias = Callable[[ObjectRef], Path]
-"""The local file of an object; raises what its store raises."""
+LocateObject: TypeAlias = Callable[[ObjectRef], Path | str]
+"""The local file of an object, or the URL at which the engine reads it; raises what its store raises."""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """What one round ingests: records (None: the source had no columns even), how, and when."""
+    """What one round ingests: records (None: the source had no columns even), how, and when.
+
+    `first` are events that come before those of the data, where there are such.
+    """
 
     staged: StagedInput | None
     merge: MergeStrategy
     preprocess: Transform | None
     times: SliceTimes
     source_state: SourceState | None = None
+    first: tuple[MetadataEvent, ...] = ()
+    declared: DataSchema | None = None
+    """The schema of the read step, where it is one of ODF."""
 
 
 def run_round(
-    work: Round, history: History, engine: MergeEngine, locate: LocateObject, workdir: Path
+    work: Round,
+    history: History,
+    engine: MergeEngine,
+    locate: LocateObject,
+    size_of: ObjectSize,
+    workdir: Path,
 ) -> IngestCommit | None:
     """The blocks that `work` adds to a dataset of this `history`; None where it adds nothing.
 
     The new slice lies in `workdir` until the caller has placed it. Raises what the engine raises,
-    `IncompatibleSchema`, `UnexpectedNulls`; nothing is left then.
+    `IncompatibleSchema`, `UnexpectedNulls`, `LinkColumnUnsupported`, `LinkMalformed`, `LinkDangling`;
+    `workdir` may then hold a file.
     """
-    schema, new = history.schema, None
+    schema, new, extra = history.schema, None, None
+    require_system_columns(history)
     if work.staged is not None:
         job = _job(work, work.staged, history, locate)
         with engine.merge(job) as outcome:
             schema = slice_schema(unpack_schema(outcome.schema), history.names, history.schema)
+            if history.schema is None:
+                schema = with_attributes(schema, work.declared)
+            links = link_columns(schema)
             last = history.projection.last_offset
             first_offset = 0 if last is None else last + 1
-            new = write_new_slice(
-                outcome.parts, schema, history.names, work.times, first_offset, workdir / "slice"
-            )
-    events = data_events(history.projection, schema=schema, new=new, source_state=work.source_state)
+            with telling_rows(work.staged if work.preprocess is None else None):
+                new = write_new_slice(
+                    outcome.parts, schema, history.names, work.times, first_offset, workdir / "slice"
+                )
+        if new is not None and links:
+            extra = linked_objects(new.written.path, links, history.names.offset, size_of).to_extra()
+    events = data_events(
+        history.projection, schema=schema, new=new, source_state=work.source_state, extra=extra
+    )
     if not events:
         return None
-    blocks = chained(history.projection, events, work.times.system_time)
+    blocks = chained(history.projection, (*work.first, *events), work.times.system_time)
     return IngestCommit(blocks, objects_of(new), new.written.num_rows if new is not None else 0)
 
 
@@ -87,6 +112,7 @@ def _job(work: Round, staged: StagedInput, history: History, locate: LocateObjec
     strategy = strategy_of(work.merge)
     files: tuple[str, ...] = ()
     if strategy.kind in ("Ledger", "Snapshot", "UpsertStream"):
+        require_readable(history)
         files = tuple(str(locate(ref)) for ref in history.slices)
     declared = history.schema
     return MergeJob(
@@ -95,14 +121,15 @@ def _job(work: Round, staged: StagedInput, history: History, locate: LocateObjec
         num_records=staged.num_records,
         strategy=strategy,
         names=history.names,
-        preprocess=_steps(work.preprocess),
+        preprocess=steps_of(work.preprocess),
         preprocess_engine=work.preprocess.engine if work.preprocess is not None else "spark",
         history_files=files,
         history_schema=pack_schema(odf_schema_to_arrow(declared)) if declared is not None else None,
     )
 
 
-def _steps(transform: Transform | None) -> tuple[QueryStep, ...]:
+def steps_of(transform: Transform | None) -> tuple[QueryStep, ...]:
+    """The queries as engines take them."""
     if transform is None:
         return ()
     if transform.query is not None:

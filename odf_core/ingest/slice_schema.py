@@ -64,6 +64,12 @@ def _in_milliseconds(data_type: pa.DataType) -> pa.DataType:
     if pa.types.is_list(data_type) or pa.types.is_large_list(data_type):
         item = data_type.value_field
         return pa.list_(item.with_type(_in_milliseconds(item.type)))
+    if pa.types.is_fixed_size_list(data_type):
+        item = data_type.value_field
+        return pa.list_(item.with_type(_in_milliseconds(item.type)), data_type.list_size)
+    if pa.types.is_map(data_type):
+        key, item = data_type.key_field, data_type.item_field
+        return pa.map_(key.with_type(_in_milliseconds(key.type)), item.with_type(_in_milliseconds(item.type)))
     if pa.types.is_struct(data_type):
         fields = [
             pa.field(item.name, _in_milliseconds(item.type), nullable=item.nullable) for item in data_type

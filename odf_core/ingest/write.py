@@ -11,12 +11,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from odf_core.data import DefaultVocabulary, WrittenSlice, write_slice
+from odf_core.ingest.carried import uncarried
 from odf_core.ingest.merge_errors import UnexpectedNulls
 from odf_core.ingest.merge_job import OP_COLUMN, Names
 from odf_core.ingest.slice_schema import INSTANT, slice_arrow_schema
 from odf_core.metadata import DataSchema, Timestamp
 
 _BATCH_RECORDS = 65_536
+_SHOWN_COLUMNS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,11 @@ class NewSlice:
 
 @dataclass(slots=True)
 class _Seen:
-    """What was met while writing: nulls by required column, and the latest event time."""
+    """What was met while writing: nulls by required column, the first record with one, and the latest event
+    time."""
 
     nulls: dict[str, int] = field(default_factory=dict)
+    records: dict[str, dict[str, Any]] = field(default_factory=dict)
     latest: Any = None
 
 
@@ -78,7 +82,7 @@ def _completed(
             if item.name == names.event_time:
                 made[item.name] = _event_time(batch.column(item.name), item.type, fallback)
             elif item.name not in made:
-                made[item.name] = _cast(batch.column(item.name), item.type)
+                made[item.name] = uncarried(batch.column(item.name), item.type)
         yield pa.RecordBatch.from_arrays([made[item.name] for item in schema], schema=_loose(schema))
         start += size
 
@@ -95,17 +99,21 @@ def _counted(batches: Iterator[Any], schema: pa.Schema, names: Names, seen: _See
         for item in schema:
             nulls = 0 if item.nullable else batch.column(item.name).null_count
             if nulls:
+                seen.records.setdefault(item.name, _first_with_null(batch, item.name, names))
                 seen.nulls[item.name] = seen.nulls.get(item.name, 0) + nulls
         _note_latest(batch.column(names.event_time), seen)
         if not seen.nulls:
             yield batch
     for name, count in seen.nulls.items():
-        raise UnexpectedNulls(
-            f"Column `{name}` contains {count} null values while none were expected; mend the input or "
-            f"declare the column optional.",
-            objects=[name],
-            extras={"nulls": count},
-        )
+        raise UnexpectedNulls.in_column(name, count, seen.records[name])
+
+
+def _first_with_null(batch: Any, column: str, names: Names) -> dict[str, Any]:
+    """The data columns of the first record of the batch that has a null in `column`, cut short."""
+    index = pc.index(pc.is_null(batch.column(column)), True).as_py()
+    system = (names.offset, names.operation_type, names.system_time)
+    shown = [name for name in batch.schema.names if name not in system][:_SHOWN_COLUMNS]
+    return {name: batch.column(name)[index].as_py() for name in shown}
 
 
 def _loose(schema: pa.Schema) -> pa.Schema:
@@ -113,18 +121,7 @@ def _loose(schema: pa.Schema) -> pa.Schema:
 
 
 def _event_time(column: Any, data_type: pa.DataType, fallback: Any) -> Any:
-    return pc.fill_null(_cast(column, data_type), fallback.cast(data_type, safe=False))
-
-
-def _cast(column: Any, data_type: pa.DataType) -> Any:
-    """Carriers back to what they carry; timestamps are cut, as the engine has cut them already."""
-    return column if column.type == data_type else column.cast(data_type, safe=not _has_time(data_type))
-
-
-def _has_time(data_type: pa.DataType) -> bool:
-    if pa.types.is_timestamp(data_type):
-        return True
-    return any(_has_time(data_type.field(index).type) for index in range(data_type.num_fields))
+    return pc.fill_null(uncarried(column, data_type), fallback.cast(data_type, safe=False))
 
 
 def _note_latest(column: Any, seen: _Seen) -> None:

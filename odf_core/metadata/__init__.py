@@ -74,6 +74,7 @@ if TYPE_CHECKING:
         snapshot_from_json,
         snapshot_to_json,
     )
+    from odf_core.metadata.manifest.events import PlacedEvent, read_events
     from odf_core.metadata.manifest.load import load_manifest, load_manifests
     from odf_core.metadata.manifest.snapshots import ManifestPlace, PlacedSnapshot, read_snapshots
     from odf_core.metadata.manifest.yaml_text import dump_yaml
@@ -120,6 +121,7 @@ if TYPE_CHECKING:
     from odf_core.metadata.snapshot import (
         DatasetSnapshot,
         normalise_transform,
+        resolve_inputs,
         snapshot_blocks,
         snapshot_events,
     )
@@ -233,6 +235,8 @@ __all__ = [
     "read_snapshots",
     "PlacedSnapshot",
     "ManifestPlace",
+    "read_events",
+    "PlacedEvent",
     "dump_yaml",
     "ReadStep",
     "ReadStepCsv",
@@ -271,6 +275,7 @@ __all__ = [
     "DataTypeUInt64",
     "DatasetSnapshot",
     "normalise_transform",
+    "resolve_inputs",
     "snapshot_blocks",
     "snapshot_events",
     "EnvVar",
@@ -391,6 +396,10 @@ __getattr__ = lazy_names(
             "load_manifest",
             "load_manifests",
         ),
+        "manifest.events": (
+            "PlacedEvent",
+            "read_events",
+        ),
         "manifest.snapshots": (
             "ManifestPlace",
             "PlacedSnapshot",
@@ -439,6 +448,7 @@ __getattr__ = lazy_names(
         "snapshot": (
             "DatasetSnapshot",
             "normalise_transform",
+            "resolve_inputs",
             "snapshot_blocks",
             "snapshot_events",
         ),

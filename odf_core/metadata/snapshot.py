@@ -84,17 +84,6 @@ def snapshot_events(snapshot: DatasetSnapshot, resolve: ResolveInput) -> tuple[M
     return tuple(events)
 
 
-def normalise_transform(transform: Transform) -> Transform:
-    """The transformation with its `query` as the only one of `queries`; raises `InvalidSnapshot`."""
-    if transform.query is not None:
-        if transform.queries is not None:
-            _refuse("a transform may have 'query' or 'queries', but not both")
-        return replace(transform, query=None, queries=(SqlQueryStep(query=transform.query),))
-    if sum(step.alias is None for step in transform.queries or ()) > 1:
-        _refuse("only one query of a transform may be without an alias")
-    return transform
-
-
 def _normalised(event: MetadataEvent, snapshot: DatasetSnapshot, resolve: ResolveInput) -> MetadataEvent:
     match event:
         case Seed():
@@ -107,7 +96,7 @@ def _normalised(event: MetadataEvent, snapshot: DatasetSnapshot, resolve: Resolv
             return replace(event, preprocess=preprocess)
         case SetTransform():
             _require_kind(event, snapshot, DatasetKind.DERIVATIVE)
-            inputs = _resolved(event.inputs, snapshot, resolve)
+            inputs = resolve_inputs(event.inputs, f"Snapshot {snapshot.name}", resolve)
             return replace(event, inputs=inputs, transform=normalise_transform(event.transform))
     return event
 
@@ -132,15 +121,16 @@ def _require_kind(event: MetadataEvent, snapshot: DatasetSnapshot, kind: Dataset
         _refuse(f"{event_kind(event)} needs a dataset of kind {kind}, not {snapshot.kind}")
 
 
-def _resolved(
-    inputs: tuple[TransformInput, ...], snapshot: DatasetSnapshot, resolve: ResolveInput
+def resolve_inputs(
+    inputs: tuple[TransformInput, ...], reader: str, resolve: ResolveInput
 ) -> tuple[TransformInput, ...]:
-    """The inputs by identifier; one without an alias is called as it was referred to."""
+    """The inputs by identifier; one without an alias is called as it was referred to. `reader` is who
+    reads them, for the sentence of `MissingInputs`."""
     found = [(item, resolve(item.dataset_ref)) for item in inputs]
     missing = [str(item.dataset_ref) for item, dataset_id in found if dataset_id is None]
     if missing:
         raise MissingInputs(
-            f"Snapshot {snapshot.name} reads datasets that do not exist: {', '.join(missing)}.",
+            f"{reader} reads datasets that do not exist: {', '.join(missing)}.",
             objects=missing,
         )
     return tuple(
@@ -155,3 +145,15 @@ def _resolved(
 
 def _refuse(why: str) -> NoReturn:
     raise InvalidSnapshot(f"The snapshot cannot become a dataset: {why}.")
+
+
+def normalise_transform(transform: Transform, refuse: Callable[[str], NoReturn] = _refuse) -> Transform:
+    """The transformation with its `query` as the only one of `queries`. What is wrong with it goes to
+    `refuse`, as a clause; by default it raises `InvalidSnapshot`."""
+    if transform.query is not None:
+        if transform.queries is not None:
+            refuse("a transform may have 'query' or 'queries', but not both")
+        return replace(transform, query=None, queries=(SqlQueryStep(query=transform.query),))
+    if sum(step.alias is None for step in transform.queries or ()) > 1:
+        refuse("only one query of a transform may be without an alias")
+    return transform

@@ -120,6 +120,10 @@ class Timestamp(NamedTuple):
             microseconds=min(self.nanoseconds, _SECOND - 1) // 1000,
         )
 
+    def milliseconds(self) -> int:
+        """Whole milliseconds since 1970, rounded down. Raises `InvalidTimestamp` as `to_datetime` does."""
+        return (self.to_datetime() - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)
+
     def __str__(self) -> str:
         """RFC 3339 with `Z` and 0, 3, 6 or 9 digits of a second's fraction, the fewest that are exact."""
         month = next(month for month in range(1, 13) if self.ordinal <= _days_before(month + 1, self.year))

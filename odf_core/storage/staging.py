@@ -5,7 +5,7 @@ empty, since rclone removes empty ones while others upload into them (stack.md 2
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import islice
@@ -75,20 +75,30 @@ def discard_session(store: ObjectStore, session_id: UUID | str) -> Swept:
     return _remove(store, store.list(session_prefix(session_id)))
 
 
-def sweep(store: ObjectStore, older_than: timedelta, *, now: datetime | None = None) -> Swept:
+def sweep(
+    store: ObjectStore,
+    older_than: timedelta,
+    *,
+    now: datetime | None = None,
+    keep: Collection[str] = frozenset(),
+) -> Swept:
     """Remove staged objects that nobody has written to for so long, and what killed writers left.
 
-    `older_than` has to be beyond the longest life of a session. Times are the store's own, so its
-    clock is taken to be right within minutes.
+    `older_than` has to be beyond the longest life of a session; those in `keep` may be older. Times are
+    the store's own, so its clock is taken to be right within minutes.
     """
     before = (now or datetime.now(UTC)) - older_than
     old = (
         found
         for found in store.list(STAGING_PREFIX)
-        if found.modified is not None and found.modified < before
+        if found.modified is not None and found.modified < before and _session_of(found.key) not in keep
     )
     removed = _remove(store, old)
     return Swept(removed.objects, removed.bytes, store.remove_stranded(older_than))
+
+
+def _session_of(key: str) -> str:
+    return key.removeprefix(STAGING_PREFIX).partition(".")[0]
 
 
 def _remove(store: ObjectStore, found: Iterator[ObjectInfo]) -> Swept:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from odf_core.chain.snapshots import snapshot_chain
 from odf_core.identity import DatasetAlias, DatasetId
 from odf_core.metadata import (
+    DatasetKind,
     DatasetSnapshot,
     InvalidSnapshot,
     PlacedSnapshot,
@@ -24,6 +25,7 @@ from odf_core.workspace.state import dependants, names_of
 from odf_core.workspace.workspace import remove_files
 
 if TYPE_CHECKING:
+    from odf_core.ingest.trial import Trial
     from odf_core.workspace.workspace import Workspace
 
 
@@ -63,6 +65,7 @@ def add_snapshots(
     *,
     replace_existing: bool = False,
     new_id: Callable[[], DatasetId] = new_dataset_id,
+    trial: "Trial | None" = None,
 ) -> list[Added]:
     """Make a dataset of each snapshot, in any order: one may read what another one makes.
 
@@ -76,6 +79,7 @@ def add_snapshots(
     _check_cycles(by_name)
     for plan in plans:
         plan.blocks = _blocks(plan, by_name, workspace, system_time)
+        _check_sources(plan.placed, trial)
     _write(workspace, plans)
     return [
         Added(plan.dataset, plan.placed.snapshot, len(plan.blocks), plan.old.id if plan.old else None)
@@ -166,6 +170,13 @@ def _blocks(
         return found.id if found is not None else None
 
     return snapshot_chain(plan.placed, plan.id, system_time, resolve)
+
+
+def _check_sources(placed: PlacedSnapshot, trial: "Trial | None") -> None:
+    if placed.snapshot.kind is DatasetKind.ROOT:
+        from odf_core.ingest.snapshot_check import check_sources  # it brings Arrow along
+
+        check_sources(placed, trial)
 
 
 def _write(workspace: "Workspace", plans: Sequence[_Plan]) -> None:

@@ -5,24 +5,21 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from odf_core.engines.input_names import naming_input
 from odf_core.identity import Multihash
-from odf_core.ingest.fetch import FetchContext, FetchPolicy, SavepointStore, UpToDate, fetch
+from odf_core.ingest.fetch import FetchContext, FetchPolicy, SavepointStore
 from odf_core.ingest.fetch.options import FetchOptions
-from odf_core.ingest.history import History
 from odf_core.ingest.merge_job import MergeEngine
-from odf_core.ingest.plan import ReadPlan
-from odf_core.ingest.prepare import PrepareContext, PrepareOptions, prepare
+from odf_core.ingest.prepare import PrepareContext, PrepareOptions
 from odf_core.ingest.read import ReadOptions
-from odf_core.ingest.round import Round, run_round
-from odf_core.ingest.sources import is_uncacheable, polling_source, push_source
-from odf_core.ingest.write import SliceTimes
-from odf_core.metadata import SourceState, Timestamp
+from odf_core.ingest.turn import SourceTurn, Turn
+from odf_core.metadata import Timestamp
 from odf_core.workspace.creation import append_blocks
 from odf_core.workspace.dataset import LocalDataset
-from odf_core.workspace.input_names import name_of, naming_input
+from odf_core.workspace.history import read_history
 from odf_core.workspace.workspace import Workspace
 
 _PATIENCE_SECONDS = 60.0
@@ -77,14 +74,15 @@ class Ingests:
         """
         dataset = self.workspace.dataset(reference)
         with dataset.lock(patience=_PATIENCE_SECONDS), self._workdir() as workdir:
-            history = _history(dataset)
-            source = push_source(dataset.alias, history.projection, source_name)
-            system_time = self.now()
-            name = name or path.name
-            plan = ReadPlan.of_push(source, media_type, replace(self.read_options, name=name))
-            times = SliceTimes(system_time, event_time or system_time)
-            with naming_input(name, str(dataset.alias)):
-                return self._round(dataset, history, plan, path, times, None, workdir)
+            turn = self._turn(dataset, workdir).push(
+                path,
+                name=name or path.name,
+                source_name=source_name,
+                media_type=media_type,
+                system_time=self.now(),
+                event_time=event_time,
+            )
+            return _placed(dataset, turn)
 
     def poll(self, reference: str, *, fetch_uncacheable: bool = False) -> Ingested:
         """Ask the polling source for news until it has no more; each file is a commit of its own.
@@ -105,47 +103,30 @@ class Ingests:
                     return Ingested(dataset, old_head, dataset.head, blocks, records, None if blocks else why)
 
     def _poll_once(self, dataset: LocalDataset, fetch_uncacheable: bool) -> tuple[Ingested, bool]:
-        history = _history(dataset)
-        at = history.projection
-        source = polling_source(dataset.alias, at)
-        if is_uncacheable(source, at) and not fetch_uncacheable:
-            return _unchanged(
-                dataset, "the source tells no state (--fetch-uncacheable fetches it anew)"
-            ), False
-        state = at.last_add_data.new_source_state if at.last_add_data is not None else None
         with self._workdir() as workdir:
             context = self._context(dataset, workdir)
-            fetched = fetch(source.fetch, state, context)
-            if isinstance(fetched, UpToDate):
-                return _unchanged(dataset, "the source has nothing new"), False
-            name = name_of(source.fetch, fetched)
-            plan = ReadPlan.of_polling(source, replace(self.read_options, name=name))
-            times = SliceTimes(context.system_time, fetched.event_time or context.system_time)
-            with naming_input(name, str(dataset.alias)):
-                path = prepare(source.prepare or (), fetched.path, self._preparing(workdir))
-                done = self._round(dataset, history, plan, path, times, fetched.source_state, workdir)
-            if context.savepoints is not None and fetched.savepoint is not None:
-                context.savepoints.remove(fetched.savepoint)
-        return done, fetched.has_more
+            turn = self._turn(dataset, workdir).poll(
+                context,
+                self._preparing(workdir),
+                fetch_uncacheable=fetch_uncacheable,
+                option="--fetch-uncacheable",
+            )
+            done = _placed(dataset, turn)
+            if context.savepoints is not None and turn.savepoint is not None:
+                context.savepoints.remove(turn.savepoint)
+        return done, turn.has_more
 
-    def _round(
-        self,
-        dataset: LocalDataset,
-        history: History,
-        plan: ReadPlan,
-        path: Path,
-        times: SliceTimes,
-        state: SourceState | None,
-        workdir: Path,
-    ) -> Ingested:
-        staged = plan.staged(path, history, workdir)
-        work = Round(staged, plan.merge, plan.preprocess, times, state)
-        commit = run_round(work, history, self.engine, dataset.folder.object_path, workdir)
-        if commit is None:
-            return _unchanged(dataset, "the input has nothing new")
-        old_head = dataset.head
-        new_head = append_blocks(dataset.folder, commit.blocks, commit.objects)
-        return Ingested(dataset, old_head, new_head, len(commit.blocks), commit.num_records)
+    def _turn(self, dataset: LocalDataset, workdir: Path) -> SourceTurn:
+        return SourceTurn(
+            dataset=str(dataset.alias),
+            history=read_history(dataset.folder),
+            engine=self.engine,
+            locate=dataset.folder.object_path,
+            size_of=dataset.folder.data_size,
+            workdir=workdir,
+            read=self.read_options,
+            naming=naming_input,
+        )
 
     def _context(self, dataset: LocalDataset, workdir: Path) -> FetchContext:
         return FetchContext(
@@ -175,9 +156,10 @@ class Ingests:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _history(dataset: LocalDataset) -> History:
-    return History.of(reversed(list(dataset.folder.walk())))
-
-
-def _unchanged(dataset: LocalDataset, why: str) -> Ingested:
-    return Ingested(dataset, dataset.head, dataset.head, why=why)
+def _placed(dataset: LocalDataset, turn: Turn) -> Ingested:
+    """The turn's commit in the dataset."""
+    old_head, commit = dataset.head, turn.commit
+    if commit is None:
+        return Ingested(dataset, old_head, old_head, why=turn.why)
+    new_head = append_blocks(dataset.folder, commit.blocks, commit.objects)
+    return Ingested(dataset, old_head, new_head, len(commit.blocks), commit.num_records)

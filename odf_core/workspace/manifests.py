@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from odf_core.limits import Limits
-from odf_core.metadata import PlacedSnapshot, read_snapshots
+from odf_core.metadata import PlacedEvent, PlacedSnapshot, read_events, read_snapshots
 from odf_core.workspace.errors import ManifestUnreadable
 
 STDIN = "-"
@@ -46,6 +46,20 @@ def read_manifests(
     return found
 
 
+def read_event_files(
+    references: Iterable[str], *, stdin: BinaryIO, fetch: Fetch, limits: Limits | None = None
+) -> list[PlacedEvent]:
+    """The events of files, `-` and http(s) URLs, in this order. Raises `ManifestUnreadable`, what `fetch`
+    raises, and what `read_events` raises."""
+    bounds = limits or Limits()
+    return [
+        event
+        for reference in references
+        for source, data in _texts(reference, stdin, fetch, False, bounds.manifest_bytes)
+        for event in read_events(data, source, bounds)
+    ]
+
+
 def _texts(
     reference: str, stdin: BinaryIO, fetch: Fetch, recursive: bool, most: int
 ) -> Iterator[tuple[str, bytes]]:
@@ -62,7 +76,8 @@ def _texts(
                 yield str(path), data
     else:
         raise ManifestUnreadable(
-            f"{reference} is a folder; name a file, or add `--recursive` for all manifests below it.",
+            f"{reference} is a folder; name a file, or, for `odf add`, give `--recursive` for all manifests "
+            "below it.",
             objects=[reference],
         )
 

@@ -42,3 +42,16 @@ def dependants(
 def names_of(datasets: Iterable[LocalDataset]) -> str:
     """`a, b, c`: for sentences."""
     return ", ".join(str(item.alias or item.id) for item in datasets)
+
+
+def nowhere_to_pull(dataset: LocalDataset) -> str:
+    """Why `odf pull` of a dataset's name does not know what to pull, and what to do: a sentence."""
+    saved = dataset.remotes.pull
+    if saved:
+        return f"Say from where to pull {dataset.alias}, by URL (it has several: {', '.join(saved)})."
+    if current_state(dataset.folder).push_sources:
+        return (
+            f"{dataset.alias} has nothing to pull from: it has no polling source, and none is saved that it "
+            f"was pulled from. Records are pushed into it: `odf ingest {dataset.alias} FILE`."
+        )
+    return f"Say from where to pull {dataset.alias}, by URL (none is saved, and it has no polling source)."

@@ -42,6 +42,7 @@ from odf_core.transfer.client import (
 from odf_core.workspace.dataset import LocalDataset
 from odf_core.workspace.errors import LocalDatasetNotFound, NoAliasToPull
 from odf_core.workspace.neighbours import dataset_folder
+from odf_core.workspace.state import nowhere_to_pull
 from odf_core.workspace.workspace import Workspace
 
 
@@ -151,10 +152,7 @@ class Transfers:
     def _saved(self, dataset: LocalDataset) -> tuple[LocalDataset, DatasetAddress | DatasetUrl]:
         saved = dataset.remotes.pull
         if len(saved) != 1:
-            known = f"it has several: {', '.join(saved)}" if saved else "none is saved"
-            raise NoAliasToPull(
-                f"Say from where to pull {dataset.alias}, by URL ({known}).", objects=saved or [dataset.id]
-            )
+            raise NoAliasToPull(nowhere_to_pull(dataset), objects=saved or [dataset.id])
         url = DatasetUrl(saved[0])
         return dataset, url if folder_of(url.url) is not None else DatasetAddress.parse(url.url)
 

@@ -52,7 +52,6 @@ def check_operation(operation: Any) -> None:
     @settings(
         max_examples=6,
         derandomize=True,
-        deadline=None,
         suppress_health_check=list(HealthCheck),
         database=None,
     )

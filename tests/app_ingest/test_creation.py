@@ -15,6 +15,12 @@ def polling(fetch: dict[str, object], *prepare: dict[str, object]) -> dict[str, 
     }
 
 
+def _reading(*columns: str) -> dict[str, object]:
+    source = push_source()
+    source["read"]["schema"] = list(columns)
+    return source
+
+
 URL = {"kind": "Url", "url": "https://example.org/x.csv"}
 
 
@@ -40,6 +46,9 @@ def test_yaml_makes_a_private_dataset_of_the_caller(ingest_node: IngestNode) -> 
         (b"", 400, "invalid_manifest"),
         (manifest("bob/x", push_source()), 403, "foreign_owner"),
         (manifest("x", push_source(), push_source()), 400, "invalid_snapshot"),
+        (manifest("x", push_source({"kind": "Ledger", "primaryKey": ["town"]})), 400, "merge_key_missing"),
+        (manifest("x", _reading("at TIMESTAMP", "id BIGGINT")), 400, "invalid_ddl_schema"),
+        (manifest("x", _reading("at TIMESTAMP", "offset BIGINT")), 400, "bad_input_schema"),
         (manifest("x", polling({"kind": "FilesGlob", "path": "/etc/*"})), 403, "fetch_not_allowed"),
         (manifest("x", polling({"kind": "Url", "url": "file:///etc/passwd"})), 403, "fetch_not_allowed"),
         (manifest("x", polling({"kind": "Url", "url": "http://169.254.169.254/"})), 403, "fetch_not_allowed"),
@@ -64,3 +73,15 @@ def test_nobody_makes_datasets_without_a_token(ingest_node: IngestNode) -> None:
     answer = ingest_node.node.request("POST", "/datasets", body=manifest("y", push_source()))
     assert answer.status == 401
     assert ingest_node.node.request("POST", "/alice/y/ingest", body=csv(1)).status in (401, 404)
+
+
+def test_a_wrong_parameter_is_told_with_what_is_allowed(ingest_node: IngestNode) -> None:
+    status, answer = ingest_node.post("/datasets?visibility=Publik", manifest("z", push_source()))
+    assert (status, answer["code"]) == (400, "invalid_request")
+    says = "The request cannot be read: query.visibility: input should be 'private' or 'public'."
+    assert answer["message"].lower() == says.lower()
+    status, answer = ingest_node.post("/alice/z/pull?fetchUncacheable=perhaps")
+    assert (status, "query.fetchUncacheable: input should be a valid boolean" in answer["message"]) == (
+        400,
+        True,
+    )

@@ -88,6 +88,7 @@ def test_what_cannot_be_pulled_is_told(ingest_node: IngestNode) -> None:
         server.content = b"at,id,city\nnothing like it\n"
         status, answer = ingest_node.post("/alice/gone/pull")
     assert 400 <= status < 500, answer
+    assert answer["message"].startswith(f"Input '{server.url}x'"), answer
     assert "Traceback" not in answer["message"]
 
 

@@ -43,6 +43,19 @@ def test_answers_in_every_form(cities: IngestNode) -> None:
     ]
 
 
+def test_datafusion_answers_too(cities: IngestNode) -> None:
+    query = 'SELECT id, city FROM "alice/cities" WHERE offset < 3 ORDER BY id DESC'
+    status, found = ask(cities, query=query, queryDialect="SqlDataFusion", limit=2, skip=1, include=["proof"])
+    assert status == 200, found
+    assert found["output"]["data"] == [{"id": n, "city": f"city {n}"} for n in (2, 1)]
+    assert [item["alias"] for item in found["input"]["datasets"]] == ["alice/cities"]
+    body = {name: part for name, part in found.items() if name != "output"}
+    assert verify(cities, body) == (200, {"ok": True})
+    for wrong, code in (('SELECT * FROM "alice/absent"', "dataset_not_found"), ("SELEC", "query_invalid")):
+        status, answer = ask(cities, query=wrong, queryDialect="SqlDataFusion")
+        assert (status // 100, answer["code"]) == (4, code)
+
+
 def test_a_signed_answer_is_verified_and_a_changed_one_is_not(cities: IngestNode) -> None:
     status, signed = ask(cities, query=QUERY, include=["proof"])
     assert status == 200, signed

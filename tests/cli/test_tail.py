@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -39,6 +40,30 @@ def test_the_last_records_in_every_form(odf: Odf, foo: str) -> None:
     assert [line.split(",")[0] for line in lines] == [str(number) for number in range(5, 15)]
     header, *lines = odf("tail", foo, "-n", "1", "--skip", "4").text.splitlines()
     assert [line.split("\t")[:2] for line in lines] == [["10", "+A"]]
+
+
+def test_the_records_as_of_then_and_those_that_stand(odf: Odf, foo: str) -> None:
+    def offsets(*options: str) -> list[int]:
+        return [row["offset"] for row in odf("tail", foo, "-o", "json", *options).json]
+
+    assert offsets("-n", "2", "--as-of", "7") == [6, 7]
+    assert offsets("-n", "2", "--as-of", "9999-01-01") == [13, 14]
+    assert offsets("-n", "2", "--state") == [13, 14]
+    assert offsets("--at", "2024-01-01T01:30:00Z") == [0, 1]
+    ran = odf("tail", foo, "--as-of", "15", "-o", "json")
+    assert (ran.code, ran.error["code"]) == (4, "as_of_not_found")
+    assert odf("tail", foo, "--at", "soon", "-o", "json").error["code"] == "as_of_invalid"
+
+
+def test_small_queries_need_no_jvm(odf: Odf, foo: str) -> None:
+    def ask(*words: str) -> Any:
+        return odf("sql", "--engine", "datafusion", "-o", "json", *words)
+
+    assert ask("SELECT count(*) AS n, max(city) AS last FROM foo;").json == [{"n": 15, "last": "foo city 9"}]
+    assert ask("SELECT count(*) AS n FROM foo", "--as-of", "9").json == [{"n": 10}]
+    assert ask("SELECT * FROM foo", "--as-of", "99").error["code"] == "as_of_not_found"
+    assert ask("SELECT * FROM nobody").code == 4
+    assert ask("SELECT 1", "--at", "2024-01-01").code == 2
 
 
 def test_datasets_without_records(odf: Odf, foo: str) -> None:

@@ -13,10 +13,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from odf_core.engines.handle import SparkEngine
+from odf_core.engines.sandbox.landlock import restricts_ports
 from tests.engines.spark_cluster import Cluster
 from tests.spark_fixture import shared_engine
 
-pytestmark = pytest.mark.skipif(not os.environ.get("ODF_TEST_FULL"), reason="only with ODF_TEST_FULL=1")
+pytestmark = [
+    pytest.mark.skipif(not os.environ.get("ODF_TEST_FULL"), reason="only with ODF_TEST_FULL=1"),
+    pytest.mark.timeout(600),
+]
 
 
 @pytest.fixture(scope="module")
@@ -54,4 +58,5 @@ def test_a_query_runs_on_the_workers_of_a_cluster(cluster: Cluster, tmp_path: Pa
     assert engine.info is not None
     assert engine.info["master"] == cluster.url
     assert "reaches its Spark cluster" in engine.info["fence"]["network"]
+    assert engine.info["fence"]["network"].startswith("landlock, TCP to" if restricts_ports() else "none")
     assert list(cluster.folder.glob("worker-*/app-*/*"))  # where a worker ran an executor

@@ -176,3 +176,4 @@ def test_what_cannot_be_understood_names_its_place(
         check(spark_engine, sql)
     assert caught.value.extras["place"]["fragment"] == fragment
     assert "\n" not in caught.value.message
+    assert "; `select * from" in caught.value.message or "look for a misspelt word" in caught.value.message

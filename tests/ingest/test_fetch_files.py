@@ -147,6 +147,17 @@ def test_paths_that_are_no_readable_file(tmp_path, context):
             fetch(FetchStepUrl(url=url), None, context)
 
 
+def test_a_file_has_a_bound_too(tmp_path):
+    path = tmp_path / "big.csv"
+    with path.open("wb") as file:
+        file.truncate(101)
+    steps = FetchStepUrl(url=path.as_uri()), FetchStepFilesGlob(path=str(tmp_path / "*.csv"))
+    for step in steps:
+        with pytest.raises(SourceTooLarge, match="101 bytes; 100 are allowed"):
+            fetch(step, None, context_in(tmp_path, max_file_bytes=100))
+        assert fetch(step, None, context_in(tmp_path, max_file_bytes=101)).size == 101
+
+
 def test_files_of_a_pattern_come_one_by_one_in_the_order_of_their_names(tmp_path, context):
     for name in ("c.csv", "a.csv", "b.csv", "z.txt", ".d.csv"):
         (tmp_path / name).write_text(name)

@@ -7,9 +7,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from odf_core.chain.following import chained
 from odf_core.data import arrow_schema_to_odf, ddl_schema_to_arrow
 from odf_core.identity import DatasetId
-from odf_core.chain.following import chained
 from odf_core.ingest.fetch import FetchPolicy
 from odf_core.ingest.history import History
 from odf_core.ingest.merge_job import MergeEngine

@@ -24,6 +24,7 @@ from odf_core.metadata import (
 from odf_core.workspace import Workspace
 from tests.ingest_spark.making import Maker
 
+pytestmark = pytest.mark.timeout(3600 if os.environ.get("ODF_TEST_FULL") else 300)
 EXAMPLES = 100 if os.environ.get("ODF_TEST_FULL") else 2
 DDL = ("op INT", "city STRING", "kind STRING", "population BIGINT")
 KEY = ("city", "kind")

@@ -159,13 +159,32 @@ def test_nulls_in_a_required_column_are_counted(maker: Maker) -> None:
     maker.with_push(ReadStepNdJson(ddl_schema=ddl), MergeStrategyAppend(), event_time="date")
     maker.push('{"date": "2020-01-01", "city": "A", "population": 1000}\n')
     head = maker.dataset.head
-    with pytest.raises(UnexpectedNulls, match="Column `population` contains 1 null values"):
+    with pytest.raises(
+        UnexpectedNulls,
+        match=r"^Input 'input-2': Column `population` contains 1 null values .*, the first in row 2; mend",
+    ):
         maker.push(
+            '{"date": "2020-01-05", "city": "E", "population": 5000}\n'
             '{"date": "2020-01-04", "city": "D", "population": null}\n'
-            '{"date": "2020-01-04", "city": "E", "population": 5000}\n'
         )
     assert maker.dataset.head == head
     assert not list((maker.workspace.root / "work").iterdir())
+
+
+def test_nulls_of_a_query_are_told_with_their_record(maker: Maker) -> None:
+    ddl = ("city STRING NOT NULL", "population BIGINT NOT NULL")
+    maker.with_push(ReadStepNdJson(ddl_schema=ddl), MergeStrategyAppend())
+    maker.push('{"city": "A", "population": 1000}\n')
+    query = SqlQueryStep(query="select city, nullif(population, 0) as population from input")
+    source = AddPushSource(
+        source_name="default",
+        read=ReadStepNdJson(ddl_schema=ddl),
+        merge=MergeStrategyAppend(),
+        preprocess=TransformSql(engine="spark", queries=(query,)),
+    )
+    maker.commit(source)
+    with pytest.raises(UnexpectedNulls, match=r"the first in the record .*city=B, population=None"):
+        maker.push('{"city": "A", "population": 1000}\n{"city": "B", "population": 0}\n')
 
 
 @pytest.mark.parametrize("engine", ["spark", "datafusion"])
@@ -189,7 +208,7 @@ def test_a_preprocess_of_several_steps(maker: Maker, engine: str) -> None:
 
 def test_a_key_that_the_input_lacks(maker: Maker) -> None:
     maker.with_push(ReadStepCsv(header=True), MergeStrategyLedger(primary_key=("id",)))
-    with pytest.raises(MergeKeyMissing, match=r"^Input 'input-1': Ledger names 'id'"):
+    with pytest.raises(MergeKeyMissing, match=r"^Input 'input-1': Ledger names 'id', .* are 'city'; change"):
         maker.push("city\nA\n")
 
 
@@ -209,7 +228,11 @@ def test_faults_of_a_preprocess_query_say_whose_it_is(maker: Maker) -> None:
     query = TransformSql(engine="spark", queries=(SqlQueryStep(query="SELECT citty FROM input"),))
     maker.with_push(ReadStepCsv(header=True), MergeStrategyAppend(), query)
     head = maker.dataset.head
-    with pytest.raises(QueryInvalid, match=r"^Preprocess query of the source of foo: .*column 8.*`citty`"):
+    with pytest.raises(
+        QueryInvalid,
+        match=r"^Preprocess query of the source of foo: .*column 8: there is no column `citty` "
+        r"\(the nearest are `city`\); `select",
+    ):
         maker.push("city\nA\n")
     assert maker.dataset.head == head
 

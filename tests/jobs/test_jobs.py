@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID, uuid4
 
@@ -11,6 +12,8 @@ from sqlalchemy import text
 from app.accounts.service import ensure_account
 from app.context import NodeContext
 from app.database import begin
+from app.ingest.requests import input_key
+from app.ingest.uploads import open_token, prepare_upload
 from app.jobs.errors import JobNotFound, JobSuperseded, error_of, error_values
 from app.jobs.model import JobInfo
 from app.jobs.service import (
@@ -23,8 +26,10 @@ from app.jobs.service import (
     record_result,
 )
 from app.jobs.worker import Worker
+from app.transfer.upkeep import sweep_stray
 from app.wiring import open_node
 from odf_core.errors import Conflict, InternalError
+from odf_core.storage import STAGING_PREFIX
 from tests.node_worker import worker_settings
 from tests.services import S3Bucket
 
@@ -161,6 +166,25 @@ async def test_a_job_that_kills_its_workers_is_given_up(context: NodeContext) ->
     await run_until_done(context, work, [job_id])
     job = await read_job(context.engine, job_id)
     assert job.error is not None and job.error["code"] == "job_abandoned"
+
+
+async def test_only_inputs_that_nobody_waits_for_are_swept(context: NodeContext) -> None:
+    """Bodies and uploads alike lie in staging, under the id of the job that they are or would be for."""
+    account = await ensure_account(context.engine, "alice")
+    waiting, done = await new_job(context), await new_job(context)
+    for job_id in (waiting, done):
+        async with begin(context.engine) as conn:
+            await conn.execute(text("UPDATE job SET kind = 'ingest' WHERE id = :id"), {"id": job_id})
+    await fail_job(context.engine, done, Conflict("x"))
+    prepared = await prepare_upload(context, account, "x.csv", 1, None)
+    abandoned = (await open_token(context, account, prepared.token)).id
+    for job_id in (waiting, done, abandoned):
+        context.store.write(input_key(job_id), b"x", size=1)
+    assert await sweep_stray(context) == 0
+    transfer = context.settings.transfer.model_copy(update={"session_ttl_seconds": -60})
+    later = replace(context, settings=context.settings.model_copy(update={"transfer": transfer}))
+    assert await sweep_stray(later) == 2
+    assert [item.key for item in context.store.list(STAGING_PREFIX)] == [input_key(waiting)]
 
 
 async def test_old_jobs_are_forgotten(context: NodeContext) -> None:

@@ -6,6 +6,7 @@ import socket
 import time
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import psutil
 import urllib3
@@ -30,7 +31,7 @@ def test_a_node_brings_its_worker_along(spark_engine: SparkEngine, tmp_path: Pat
         node.kill()
         _wait_until(lambda: not workers[0].is_running())
         node.start()
-        assert _ingest(node, token, 2) == (200, 1)
+        assert _ingest(node, token, 2, _uploaded(node, token, csv(2))) == (200, 1)
         workers = _workers(node)
         workers[0].kill()  # another one takes its place
         assert _ingest(node, token, 3) == (200, 1)
@@ -59,9 +60,20 @@ def _post(node: NodeProcess, path: str, token: str, body: bytes) -> tuple[int, A
     return answer.status, json.loads(answer.data)
 
 
-def _ingest(node: NodeProcess, token: str, number: int) -> tuple[int, int | None]:
+def _uploaded(node: NodeProcess, token: str, body: bytes) -> str:
+    """The token of a file that went to the embedded S3 by itself."""
+    path = f"/platform/file/upload/prepare?fileName=x.csv&contentLength={len(body)}"
+    status, prepared = _post(node, path, token, b"")
+    assert status == 200, prepared
+    answer = urllib3.request("PUT", prepared["uploadUrl"], body=body, headers=dict(prepared["headers"]))
+    assert answer.status == 200, answer.data
+    return quote(prepared["uploadToken"])
+
+
+def _ingest(node: NodeProcess, token: str, number: int, upload: str = "") -> tuple[int, int | None]:
     """Status and number of records, waited for."""
-    status, answer = _post(node, "/alice/kept/ingest", token, csv(number))
+    query, body = (f"?uploadToken={upload}", b"") if upload else ("", csv(number))
+    status, answer = _post(node, f"/alice/kept/ingest{query}", token, body)
     headers = {"authorization": f"Bearer {token}"}
     deadline = time.monotonic() + 120
     while status == 202 and time.monotonic() < deadline:

@@ -106,7 +106,7 @@ def test_every_event_survives_in_both_versions(block: MetadataBlock, version: in
     assert read_block(made.data, made.hash) == made
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(blocks)
 def test_random_blocks_survive(block: MetadataBlock) -> None:
     for version in (2, 3):
@@ -116,7 +116,7 @@ def test_random_blocks_survive(block: MetadataBlock) -> None:
         assert encode_block(decoded.block, decoded.version) == data
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(blocks)
 def test_the_flatbuffers_library_writes_the_same_bytes(block: MetadataBlock) -> None:
     for version in (2, 3):

@@ -61,7 +61,7 @@ def polling(**changed: Any) -> dict[str, Any]:
     return source | changed
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(blocks)
 def test_random_blocks_survive_json_and_yaml(block: MetadataBlock) -> None:
     manifest = block_to_json(make_block(block, 3))
@@ -71,7 +71,7 @@ def test_random_blocks_survive_json_and_yaml(block: MetadataBlock) -> None:
     VALIDATORS["MetadataBlock"].validate(manifest["content"])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(snapshots, configs)
 def test_random_snapshots_and_configurations_survive(
     snapshot: DatasetSnapshot, config: DatasetConfig

@@ -12,12 +12,13 @@ from typing import Any
 
 import pytest
 
+from tests.app_ingest.conftest import ingest_node
 from tests.cli.conftest import Odf, odf
 from tests.fixtures_node import shared_node
 from tests.running_node import RunningNode
 from tests.spark_fixture import spark_engine, spark_environment
 
-__all__ = ["odf", "shared_node", "spark_engine"]
+__all__ = ["ingest_node", "odf", "shared_node", "spark_engine"]
 MANIFESTS = Path(__file__).with_name("manifests")
 
 
@@ -88,10 +89,27 @@ class Elsewhere:
 
 
 @pytest.fixture
+def arrive(home: Odf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Elsewhere]:
+    """Goes to another folder, where a dataset is pulled from its address on a node and verified."""
+
+    def arrive(address: str) -> Elsewhere:
+        name = address.rpartition("/")[2]
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        monkeypatch.chdir(elsewhere)
+        for command in (("init",), ("pull", address), ("verify", name)):
+            ran = home(*command)
+            assert ran.code == 0, ran.err
+        return Elsewhere(home, name)
+
+    return arrive
+
+
+@pytest.fixture
 def travel(
-    home: Odf, shared_node: RunningNode, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    home: Odf, shared_node: RunningNode, arrive: Callable[[str], Elsewhere]
 ) -> Callable[[str], Elsewhere]:
-    """Pushes a dataset to the node, and goes to another folder where it is pulled and verified."""
+    """Pushes a dataset to the node, and goes where it is pulled and verified."""
 
     def travel(name: str) -> Elsewhere:
         assert os.listdir(".odf/work") == []
@@ -100,13 +118,7 @@ def travel(
             "push", name, address, "--token", shared_node.token_of("alice"), "--visibility", "public"
         )
         assert pushed.code == 0, pushed.err
-        elsewhere = tmp_path / "elsewhere"
-        elsewhere.mkdir()
-        monkeypatch.chdir(elsewhere)
-        for command in (("init",), ("pull", address), ("verify", name)):
-            ran = home(*command)
-            assert ran.code == 0, ran.err
-        return Elsewhere(home, name)
+        return arrive(address)
 
     return travel
 

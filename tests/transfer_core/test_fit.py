@@ -111,7 +111,7 @@ def test_nothing_to_fit(dialect):
     assert fit_prefix([], dialect, 10_000) == 0
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     st.lists(st.tuples(st.integers(1, 6000), st.booleans()), min_size=1, max_size=60),
     st.integers(40_000, 120_000),

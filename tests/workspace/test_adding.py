@@ -243,3 +243,48 @@ def test_the_published_snapshots_are_read() -> None:
     ]
     assert texts
     assert all(len(read_snapshots(text, "x")) == 1 for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "code"),
+    [
+        ("- value DOUBLE", "- value DUBLE", 23, "invalid_ddl_schema"),
+        ("- value DOUBLE", "- id DOUBLE", 20, "invalid_ddl_schema"),
+        ("- value DOUBLE", "- offset DOUBLE", 20, "bad_input_schema"),
+        ("- event_time TIMESTAMP", "- event_time INT", 20, "bad_input_schema"),
+        ("- value DOUBLE", "- value DECIMAL(60, 2)", 20, "unsupported_column_type"),
+        ("kind: NdJson", "kind: NdJson\n      encoding: cp4711", 20, "invalid_read_option"),
+        ("      - id\n", "      - key\n", 30, "merge_key_missing"),
+        ("primaryKey:\n      - id\n", "primaryKey: []\n", 29, "merge_key_missing"),
+        ("kind: Ledger", "kind: ChangelogStream", 28, "merge_key_missing"),
+        (
+            "merge:\n",
+            "preprocess: {kind: Sql, engine: flink, query: select 1}\n    merge:\n",
+            27,
+            "engine_unknown",
+        ),
+        ("merge:\n", "preprocess: {kind: Sql, engine: spark, query: ' '}\n    merge:\n", 27, ""),
+    ],
+)
+def test_sources_that_could_never_work_are_told_at_once(
+    workspace: Workspace, old: str, new: str, line: int, code: str
+) -> None:
+    assert old in ROOT
+    with pytest.raises(OdfError) as caught:
+        add(workspace, ROOT.replace(old, new, 1))
+    assert str(caught.value).startswith(f"0.yaml, line {line}: "), caught.value
+    assert caught.value.code == (code or "invalid_read_option")
+    assert list(workspace.datasets()) == []
+
+
+def test_a_vocabulary_behind_a_source_counts_for_it(workspace: Workspace) -> None:
+    vocabulary = "  - kind: SetVocab\n    eventTimeColumn: value\n"
+    with pytest.raises(OdfError, match=r"line 20: The event time column 'value' is declared as double"):
+        add(workspace, ROOT + vocabulary)
+    renamed_columns = "  - kind: SetVocab\n    offsetColumn: number\n"
+    add(workspace, ROOT.replace("- value DOUBLE", "- offset DOUBLE") + renamed_columns)
+
+
+def test_with_a_query_between_only_the_query_knows_the_columns(workspace: Workspace) -> None:
+    query = "preprocess: {kind: Sql, engine: spark, query: select id as key from input}\n    merge:\n"
+    add(workspace, ROOT.replace("merge:\n", query).replace("      - id\n", "      - key\n"))

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from odf_core.identity import DatasetAlias
+from odf_core.metadata import DatasetKind, Timestamp, read_snapshots
 from odf_core.transfer.client import (
     AddressUnresolved,
     DialectName,
@@ -24,6 +25,8 @@ from odf_core.workspace import (
     Transfers,
     Workspace,
 )
+from odf_core.workspace.adding import add_snapshots
+from odf_core.workspace.templates import template
 from tests.client.fake_node import FakePeer, Reply
 from tests.client.local import files, sample, write
 from tests.client.smart_node import SmartNode
@@ -73,6 +76,13 @@ def test_pull_without_saving_the_address(transfers: Transfers, node: SmartNode) 
     assert done.dataset.remotes.pull == ()
     with pytest.raises(NoAliasToPull):
         transfers.pull("foo")
+
+
+def test_pull_of_a_dataset_that_is_pushed_to(transfers: Transfers) -> None:
+    snapshots = read_snapshots(template(DatasetAlias.parse("mine"), DatasetKind.ROOT), "mine.yaml")
+    add_snapshots(transfers.workspace, snapshots, Timestamp.parse("2026-01-02T03:04:05Z"))
+    with pytest.raises(NoAliasToPull, match=r"`odf ingest mine FILE`"):
+        transfers.pull("mine")
 
 
 def test_pull_from_a_folder(transfers: Transfers, tmp_path: Path) -> None:

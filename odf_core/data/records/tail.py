@@ -22,10 +22,11 @@ OpenSlice = Callable[[DataSlice], AbstractContextManager[Source]]
 
 @dataclass(frozen=True, slots=True)
 class TailRange:
-    """Which records: `limit` of them, after the newest `skip`."""
+    """Which records: `limit` of them, after the newest `skip`, of those up to the offset `as_of`."""
 
     limit: int = 10
     skip: int = 0
+    as_of: int | None = None
 
 
 def read_tail(
@@ -49,7 +50,7 @@ def read_tail(
     for item in slices if wanted.limit > 0 and len(columns) else ():
         interval = item.offset_interval
         last = interval.end if last is None else last
-        high = last - wanted.skip
+        high = (last if wanted.as_of is None else min(last, wanted.as_of)) - wanted.skip
         low = max(0, high - wanted.limit + 1)
         if interval.end < low:
             break

@@ -63,7 +63,7 @@ def _run(table: Any, steps: Sequence[QueryStep]) -> Any:
     context.register_dataset(INPUT, table)
     result = None
     for step in steps:
-        made = _query(context, step.query)
+        made = only_query(context, step.query)
         if step.alias is not None:
             context.register_view(step.alias, made)
         elif result is None:
@@ -75,15 +75,16 @@ def _run(table: Any, steps: Sequence[QueryStep]) -> Any:
     return result
 
 
-def _query(context: SessionContext, query: str) -> Any:
+def only_query(context: SessionContext, query: str) -> Any:
+    """The frame of a query that changes nothing and gives the same each time. Raises `PreprocessRefused`."""
     try:
         made = context.sql_with_options(query, _ONLY_QUERIES)
     except Exception as error:
-        raise PreprocessRefused(f"The preprocess query cannot run: {_first_line(error)}.") from error
+        raise PreprocessRefused(f"The query cannot run: {first_line(error)}.") from error
     volatile = _VOLATILE.search(made.logical_plan().display_indent())
     if volatile is not None:
         raise PreprocessRefused(
-            f"The preprocess query calls {volatile.group(0)}, which gives something else each time; "
+            f"The query calls {volatile.group(0)}, which gives something else each time; "
             f"take times from the data or from the source's event time.",
             objects=[volatile.group(1)],
         )
@@ -107,7 +108,7 @@ class _Writer:
                 if sum(map(len, self._held)) >= _FILE_ROWS:
                     self._flush()
         except Exception as error:
-            raise PreprocessRefused(f"The preprocess query fails: {_first_line(error)}.") from error
+            raise PreprocessRefused(f"The preprocess query fails: {first_line(error)}.") from error
 
     def finish(self) -> tuple[str, ...]:
         """The files."""
@@ -137,5 +138,6 @@ def _plain_type(data_type: pa.DataType) -> pa.DataType:
     return data_type
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What DataFusion says, without the plans that follow."""
     return str(error).strip().split("\n")[0].rstrip(".")

@@ -29,6 +29,7 @@ from odf_core.engines.spark.archive import ClassArchive
 from odf_core.engines.spark.bounded_log import bound_log, last_words
 from odf_core.engines.spark.calls import Calls
 from odf_core.engines.spark.classpath import engine_jars
+from odf_core.engines.spark.committing import send_committer
 from odf_core.engines.spark.engine_service import EngineService
 from odf_core.engines.spark.gates.check import prepare
 from odf_core.engines.spark.handlers import load
@@ -122,6 +123,8 @@ class Engine:
             self._starting = True
             jvm.hand_to_pyspark(self._options.start_seconds)
             session = build_session(self._options, self._folders.scratch)
+            if self._options.exchange is not None:
+                send_committer(session, self._folders.scratch)
             load(self._options.handler_modules)
             prepare(session)
         except EngineStartFailed as error:

@@ -91,6 +91,7 @@ class JvmSpec:
             "_PYSPARK_DRIVER_CONN_INFO_PATH": str(connection),
             "HOME": str(self.scratch),
             "LANG": "C.UTF-8",
+            "LOCAL_DIRS": str(self.scratch),  # where S3A keeps what it is about to upload
             "PATH": "/usr/bin:/bin",
             "SPARK_CONNECT_MODE": "0",
             "SPARK_HOME": str(self.spark_home),

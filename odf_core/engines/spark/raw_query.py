@@ -5,6 +5,7 @@ files, of one schema, are the table `input`, in the order of the request. The re
 """
 
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from odf_core.engines.errors import InvalidEngineRequest
 from odf_core.engines.messages import RawQueryRequest
 from odf_core.engines.spark.gates import check_query
 from odf_core.engines.spark.handlers import Progress, register
+from odf_core.engines.spark.sharing import Place, open_place
 
 KIND = "raw_query"
 INPUT = "input"
@@ -47,7 +49,17 @@ def raw_query(
         raise InvalidEngineRequest(f"The query is for the engine {request['engine']!r}; this is {ENGINE!r}.")
     if not steps or not inputs:
         raise InvalidEngineRequest("A raw query needs at least one step and one input file.")
-    _read_in_order(session, inputs).createOrReplaceTempView(INPUT)
+    with open_place(session, workdir, workdir / "result") as place:
+        written = _result(session, steps, place, inputs, progress)
+        shutil.move(written, output)
+    return {"num_records": pq.read_metadata(output).num_rows}
+
+
+def _result(
+    session: SparkSession, steps: list[dict[str, Any]], place: Place, inputs: list[str], progress: Progress
+) -> Path:
+    """The file that the steps leave."""
+    _read_in_order(session, place.brought(inputs)).createOrReplaceTempView(INPUT)
     tables = {INPUT}
     for step in steps[:-1]:
         if not step["alias"]:
@@ -59,24 +71,16 @@ def raw_query(
         tables.add(step["alias"])
     check_query(session, steps[-1]["query"], tables)
     progress("running the query")
-    written = write_one_file(session.sql(steps[-1]["query"]), workdir / "result")
-    shutil.move(written, output)
-    return {"num_records": pq.read_metadata(output).num_rows}
+    (written,) = place.write(session.sql(steps[-1]["query"]).coalesce(1))
+    return written
 
 
-def _read_in_order(session: SparkSession, inputs: list[str]) -> DataFrame:
+def _read_in_order(session: SparkSession, inputs: Sequence[str]) -> DataFrame:
     """The files one after the other; a scan of several would order them by size (spark.md 2.1)."""
     first, *rest = (session.read.parquet(path) for path in inputs)
     for frame in rest:
         first = first.unionAll(frame)
     return first
-
-
-def write_one_file(frame: DataFrame, folder: Path) -> Path:
-    """Writes the records into one Parquet file within a folder that does not exist; gives its path."""
-    frame.coalesce(1).write.parquet(str(folder))
-    (written,) = folder.glob("part-*.parquet")
-    return written
 
 
 register(KIND, raw_query)

@@ -11,6 +11,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from odf_core.engines.options import SparkOptions
+from odf_core.engines.spark.sharing import EXCHANGE_CONF
 
 RESULT_CONF = {
     "spark.sql.session.timeZone": "UTC",
@@ -23,6 +24,8 @@ RESULT_CONF = {
     "spark.sql.variable.substitute": "false",
     "spark.sql.runSQLOnFiles": "false",
     "spark.sql.caseSensitive": "false",
+    # Times of day are a type that Spark 4.3 has but hides.
+    "spark.sql.timeType.enabled": "true",
     "spark.sql.legacy.timeParserPolicy": "CORRECTED",
 }
 """Settings that decide about values."""
@@ -69,4 +72,6 @@ def _plain_conf(options: SparkOptions, scratch: Path) -> dict[str, str]:
         conf["spark.sql.shuffle.partitions"] = str(LOCAL_PARTITIONS)
         conf["spark.driver.host"] = "127.0.0.1"
         conf["spark.driver.bindAddress"] = "127.0.0.1"
+    if options.exchange is not None:
+        conf[EXCHANGE_CONF] = options.exchange
     return conf

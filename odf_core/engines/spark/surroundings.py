@@ -9,6 +9,7 @@ from odf_core.engines.folders import EngineFolders
 from odf_core.engines.java import Java
 from odf_core.engines.options import SparkOptions
 from odf_core.engines.sandbox import Fence, raise_fence
+from odf_core.engines.spark.ports import remote_ports
 
 _PROGRAMS = ("/usr", "/lib", "/lib32", "/lib64", "/bin", "/sbin", "/proc", "/sys")
 _FILES_OF_ETC = (
@@ -44,6 +45,7 @@ def fence_engine(options: SparkOptions, folders: EngineFolders, java: Java) -> F
         java.home.resolve(),
         folders.inputs,
         folders.cache,
+        *_named_files(options),
     ]
     writable = [
         *map(Path, _DEVICES),
@@ -53,12 +55,21 @@ def fence_engine(options: SparkOptions, folders: EngineFolders, java: Java) -> F
         folders.cache,
         *options.folders,
     ]
+    network = _reason_for_network(options)
     return raise_fence(
         readable=readable,
         writable=writable,
         listable=[Path(entry) for entry in sys.path if entry],
-        keep_network=_reason_for_network(options),
+        keep_network=network,
+        ports=None if network is None else remote_ports(options),
     )
+
+
+def _named_files(options: SparkOptions) -> list[Path]:
+    """Local jars that Spark is to load, and how it finds packages."""
+    named = dict(options.conf)
+    files = [*named.get("spark.jars", "").split(","), named.get("spark.jars.ivySettings", "")]
+    return [Path(file.removeprefix("file://")) for file in files if file.startswith(("/", "file://"))]
 
 
 def _reason_for_network(options: SparkOptions) -> str | None:
@@ -66,6 +77,8 @@ def _reason_for_network(options: SparkOptions) -> str | None:
         return "the engine reaches its Spark cluster and storage"
     if options.listen is not None and not options.listen.startswith("unix:"):
         return f"the engine listens on {options.listen}"
+    if options.exchange is not None:
+        return "the engine reaches the storage of its exchange"
     if any(name.startswith(_REMOTE) for name, _ in options.conf):
         return "the settings of Spark name storage or packages elsewhere"
     return None

@@ -24,7 +24,7 @@ def fetch_glob(
     """The first file whose name is greater than the last one's, where it lies; the state is its name.
 
     Raises `FetchNotAllowed`, `FetchStepUnsupported`, `InvalidFetchStep`, `SourceNotFound`,
-    `SourceUnreachable`, `EventTimeUnreadable`, `SourceTooLarge` (too many files).
+    `SourceUnreachable`, `EventTimeUnreadable`, `SourceTooLarge` (also: too many files).
     """
     context.policy.require(Permission.FILES_GLOB, "Fetching files of this machine by a pattern")
     if step.order is SourceOrdering.BY_EVENT_TIME:
@@ -38,7 +38,7 @@ def fetch_glob(
         return UpToDate()
     chosen = min(waiting, key=lambda path: path.name)
     _refuse_twins(chosen, waiting)
-    size, modified = file_facts(chosen)
+    size, modified = file_facts(chosen, context.options.max_file_bytes)
     event_time = context.system_time
     if isinstance(step.event_time, EventTimeSourceFromPath):
         event_time = time_of_path(step.event_time, chosen.as_posix())

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import SplitResult, unquote
 
-from odf_core.ingest.errors import InvalidFetchStep, SourceNotFound, SourceUnreachable
+from odf_core.ingest.errors import InvalidFetchStep, SourceNotFound, SourceTooLarge, SourceUnreachable
 from odf_core.ingest.fetch.event_time import time_of_path
 from odf_core.ingest.fetch.policy import Permission
 from odf_core.ingest.fetch.values import LAST_MODIFIED, FetchContext, Fetched, UpToDate
@@ -29,11 +29,11 @@ def fetch_file(
 ) -> Fetched | UpToDate:
     """`file:///…`, without a copy; up to date when the time of modification is that of the state.
 
-    Raises `FetchNotAllowed`, `InvalidFetchStep`, `SourceNotFound`, `SourceUnreachable`.
+    Raises `FetchNotAllowed`, `InvalidFetchStep`, `SourceNotFound`, `SourceUnreachable`, `SourceTooLarge`.
     """
     context.policy.require(Permission.FILE, "Fetching a file of this machine")
     path = _path_of(url)
-    size, modified = file_facts(path)
+    size, modified = file_facts(path, context.options.max_file_bytes)
     if state is not None and state.kind == LAST_MODIFIED and _same_moment(state.value, modified):
         return UpToDate()
     return Fetched(
@@ -45,10 +45,10 @@ def fetch_file(
     )
 
 
-def file_facts(path: Path) -> tuple[int, Timestamp]:
-    """Size and time of modification (in milliseconds) of a regular file.
+def file_facts(path: Path, most: int) -> tuple[int, Timestamp]:
+    """Size and time of modification (in milliseconds) of a regular file of at most `most` bytes.
 
-    Raises `SourceNotFound`, `SourceUnreachable` for what is no file or may not be read.
+    Raises `SourceNotFound`, `SourceUnreachable` for what is no file or may not be read, `SourceTooLarge`.
     """
     try:
         facts = path.stat()
@@ -60,6 +60,8 @@ def file_facts(path: Path) -> tuple[int, Timestamp]:
         raise SourceNotFound(f"There is no file {path}.", objects=(path,)) from error
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         raise SourceUnreachable(f"{str(path)!r} cannot be read: {error}.", objects=(path,)) from error
+    if facts.st_size > most:
+        raise SourceTooLarge(f"{path} has {facts.st_size} bytes; {most} are allowed.", objects=(path,))
     return facts.st_size, _rounded(facts.st_mtime_ns)
 
 

@@ -11,13 +11,14 @@ class FetchOptions:
     """Bounds of a fetch, applied while streaming. Sizes are bytes, times are seconds.
 
     `max_bytes` bounds what comes over a network or out of a container, after a content encoding is
-    undone; files of this machine are used where they lie and are not bounded. `max_encoding_ratio`
+    undone; `max_file_bytes` bounds files of this machine, which are used where they lie. `max_encoding_ratio`
     bounds how much larger a compressed answer may become (checked past `ratio_free_bytes`).
     `read_timeout` is the longest silence, `total_timeout` the longest a fetch takes altogether, from
     the first connection to the last byte. `tls_ca_file` replaces the machine's certificate authorities.
     """
 
     max_bytes: int = GiB
+    max_file_bytes: int = 64 * GiB
     connect_timeout: float = 30.0
     read_timeout: float = 60.0
     total_timeout: float = 3600.0

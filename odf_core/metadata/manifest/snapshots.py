@@ -31,13 +31,31 @@ class ManifestPlace:
         except (InvalidInput, LimitExceeded) as error:
             raise self.told(error, place) from error
 
+    @contextmanager
+    def telling_of(self, steps: Sequence[str | int]) -> Iterator[None]:
+        """As `telling`, of the event at `steps`, from which `extras["place"]` counts."""
+        try:
+            yield
+        except (InvalidInput, LimitExceeded) as error:
+            error.extras["place"] = [*steps, *error.extras.get("place", ("kind",))]
+            raise self.told(error) from error
+
     def told(self, error: OdfError, place: Sequence[str | int] = ()) -> OdfError:
         """The same error, its sentence begun with source and line; `extras` get `source` and `line`."""
         steps = error.extras.get("place") or place
-        line = line_of(self.text, self.document, steps) if steps else None
+        lines = [line_of(self.text, self.document, spelled) for spelled in _spellings(steps)]
+        line = max((found for found in lines if found is not None), default=None)
         where = self.source if line is None else f"{self.source}, line {line}"
         extras = {**error.extras, "source": self.source, "line": line}
         return type(error)(f"{where}: {error.message}", objects=error.objects, extras=extras)
+
+
+def _spellings(steps: Sequence[str | int]) -> Iterator[Sequence[str | int]]:
+    """The place, and what it is under the name that a property had before (metadata.md 5.8)."""
+    if steps:
+        yield steps
+        if "ddlSchema" in steps:
+            yield ["schema" if step == "ddlSchema" else step for step in steps]
 
 
 @dataclass(frozen=True, slots=True)

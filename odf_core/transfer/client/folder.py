@@ -151,6 +151,11 @@ class DatasetFolder:
             return False
         return ref.size is None or size == ref.size
 
+    def data_size(self, physical_hash: Multihash) -> int | None:
+        """The size of the object of this hash among the data, None where there is none."""
+        path = self.object_path(ObjectRef(ObjectKind.DATA_SLICE, physical_hash, None))
+        return path.stat().st_size if path.is_file() else None
+
     def object_arrived(self, ref: ObjectRef) -> None:
         """Remember a new object for the next `flush`."""
         path = self.object_path(ref)

@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from odf_core.ingest.links import LINKED_OBJECTS
 from odf_core.metadata import AddData, DataSlice, ExecuteTransform, ExtraAttributes, StoredBlock
 from odf_core.workspace.compaction.options import CompactionOptions
-
-_LINKED_OBJECTS = "opendatafabric.org/linkedObjects"
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,10 +83,10 @@ def merged_extra(extras: Iterable[ExtraAttributes | None]) -> ExtraAttributes | 
     for extra in extras:
         found = extra.to_object() if extra is not None else {}
         merged |= found
-        counts = found.get(_LINKED_OBJECTS)
+        counts = found.get(LINKED_OBJECTS)
         for name, count in counts.items() if isinstance(counts, dict) else ():
             if isinstance(count, int):
                 linked[name] = linked.get(name, 0) + count
     if linked:
-        merged[_LINKED_OBJECTS] = linked
+        merged[LINKED_OBJECTS] = linked
     return ExtraAttributes.from_object(merged) if merged else None

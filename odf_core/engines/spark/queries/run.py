@@ -12,9 +12,11 @@ from odf_core.engines.errors import InvalidEngineRequest
 from odf_core.engines.query_job import Fold, QueryJob, QueryOutcome, Table
 from odf_core.engines.spark.gates import check_query
 from odf_core.engines.spark.handlers import Progress, register
+from odf_core.engines.spark.sharing import Place, open_place
 from odf_core.engines.spark.slices.carriers import arrow_type, spark_schema
 from odf_core.engines.spark.slices.columns import col
-from odf_core.engines.spark.slices.frames import read_history
+from odf_core.engines.spark.slices.frames import empty_frame, read_history
+from odf_core.engines.spark.slices.lifting import lifted
 from odf_core.engines.spark.slices.state import current_state
 from odf_core.engines.spark.slices.tuning import tune
 from odf_core.ingest.merge_job import pack_schema, unpack_schema
@@ -23,20 +25,23 @@ _WEIGHT = "__odf_weight"
 _COPY = "__odf_copy"
 
 
-def run_query(session: SparkSession, job: QueryJob, output: Path) -> QueryOutcome:
-    """Run the query; `output` has the parts afterwards. Raises `QueryRefused`, `QueryInvalid`."""
+def run_query(session: SparkSession, job: QueryJob, place: Place) -> QueryOutcome:
+    """Run the query; the folder of the place's output has the parts afterwards.
+
+    Raises `QueryRefused`, `QueryInvalid`.
+    """
     tune(session, [file for table in job.tables.values() for file in table.files])
     for name, table in job.tables.items():
-        _view(session, table).createOrReplaceTempView(name)
+        reachable = msgspec.structs.replace(table, files=place.brought(table.files))
+        _view(session, reachable).createOrReplaceTempView(name)
     check_query(session, job.sql, set(job.tables))
     result = session.sql(job.sql)
     if job.limit is not None:
         result = result.limit(job.limit)
     fields = [pa.field(item.name, arrow_type(item.dataType, item.name)) for item in result.schema.fields]
     # Names may occur twice in a result, but not in a file.
-    result.toDF(*[f"c{number}" for number in range(len(fields))]).write.parquet(str(output))
-    parts = sorted(str(path) for path in output.glob("part-*.parquet"))
-    return QueryOutcome(parts=tuple(parts), schema=pack_schema(pa.schema(fields)))
+    parts = place.write(result.toDF(*[f"c{number}" for number in range(len(fields))]))
+    return QueryOutcome(parts=tuple(map(str, parts)), schema=pack_schema(pa.schema(fields)))
 
 
 def _view(session: SparkSession, table: Table) -> DataFrame:
@@ -44,16 +49,17 @@ def _view(session: SparkSession, table: Table) -> DataFrame:
     if table.files:
         frame = read_history(session, table.files, schema)
     else:
-        frame = session.createDataFrame([], spark_schema(schema))
+        frame = empty_frame(session, spark_schema(schema))
     if table.max_offset is not None:
         frame = frame.where(col(table.offset_column) <= table.max_offset)
-    return frame if table.fold is None else _folded(frame, table.fold)
+    return lifted(frame if table.fold is None else _folded(frame, table.fold), schema)
 
 
 def _folded(history: DataFrame, fold: Fold) -> DataFrame:
     """The state that the changelog tells, with data columns only."""
-    if fold.at is not None:
-        history = history.where(col(fold.names.event_time) <= F.lit(fold.at).cast("timestamp"))
+    if fold.at_millis is not None:
+        latest = F.timestamp_millis(F.lit(fold.at_millis))
+        history = history.where(col(fold.names.event_time).cast("timestamp") <= latest)
     system = (fold.names.offset, fold.names.operation_type, fold.names.system_time)
     data = [name for name in history.columns if name not in system]
     if fold.primary_key:
@@ -76,7 +82,8 @@ def _handle(
     except msgspec.ValidationError as error:
         raise InvalidEngineRequest(f"A query needs `job` and `output`: {error}.") from error
     progress("running the query")
-    outcome: dict[str, Any] = msgspec.to_builtins(run_query(session, job, Path(output)))
+    with open_place(session, workdir, Path(output)) as place:
+        outcome: dict[str, Any] = msgspec.to_builtins(run_query(session, job, place))
     return outcome
 
 

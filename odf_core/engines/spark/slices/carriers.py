@@ -1,7 +1,9 @@
 """Arrow types on Spark: what carries what.
 
 Spark has no unsigned integers and one unit of time. A type that it lacks is carried by one that holds
-all its values and that Spark's Parquet reader makes of it by itself; the writer casts back.
+all its values and that Spark's Parquet reader makes of it by itself; the writer casts back
+(`odf_core.ingest.carried`). Times of day and lengths of time are carried by the numbers that files have,
+and become Spark's own for queries (`lifting`).
 """
 
 import pyarrow as pa
@@ -44,8 +46,14 @@ def carrier(data_type: pa.DataType, column: str) -> T.DataType:
         return T.DecimalType(data_type.precision, data_type.scale)
     if pa.types.is_fixed_size_binary(data_type):
         return T.BinaryType()
-    if pa.types.is_list(data_type) or pa.types.is_large_list(data_type):
+    if pa.types.is_time32(data_type):
+        return T.IntegerType()  # milliseconds in files, whatever the unit
+    if pa.types.is_time64(data_type) or pa.types.is_duration(data_type):
+        return T.LongType()
+    if is_list(data_type):
         return T.ArrayType(carrier(data_type.value_type, column))
+    if pa.types.is_map(data_type):
+        return T.MapType(carrier(data_type.key_type, column), carrier(data_type.item_type, column))
     if pa.types.is_struct(data_type):
         return T.StructType([T.StructField(item.name, carrier(item.type, column)) for item in data_type])
     raise UnsupportedColumnType(
@@ -53,6 +61,12 @@ def carrier(data_type: pa.DataType, column: str) -> T.DataType:
         f"read it as another type.",
         objects=[column],
     )
+
+
+def is_list(data_type: pa.DataType) -> bool:
+    """Lists of any length and of one."""
+    kinds = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
+    return any(kind(data_type) for kind in kinds)
 
 
 def spark_schema(schema: pa.Schema, *, declared: bool = False) -> T.StructType:
@@ -73,6 +87,13 @@ def arrow_type(data_type: T.DataType, column: str) -> pa.DataType:
             return arrow
     if isinstance(data_type, T.TimestampType | T.TimestampNTZType):
         return pa.timestamp("ms", "UTC")
+    if isinstance(data_type, T.TimeType):
+        return pa.time64("us")
+    if isinstance(data_type, T.DayTimeIntervalType):
+        return pa.duration("us")
+    if isinstance(data_type, T.MapType):
+        key, value = (arrow_type(item, column) for item in (data_type.keyType, data_type.valueType))
+        return pa.map_(key, value)
     if isinstance(data_type, T.DecimalType):
         return pa.decimal128(data_type.precision, data_type.scale)
     if isinstance(data_type, T.ArrayType):

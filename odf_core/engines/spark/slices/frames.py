@@ -2,11 +2,22 @@
 
 from collections.abc import Sequence
 from functools import reduce
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as T
 
 from odf_core.engines.spark.slices.carriers import spark_schema
+
+
+def empty_frame(session: SparkSession, schema: T.StructType) -> DataFrame:
+    """No records; made without PySpark, which would start a Python on an executor for them."""
+    java: Any = session._jsparkSession
+    jvm: Any = session._jvm
+    return DataFrame(
+        java.createDataFrame(jvm.java.util.ArrayList(), java.parseDataType(schema.json())), session
+    )
 
 
 def read_in_order(session: SparkSession, files: Sequence[str], schema: pa.Schema) -> DataFrame:
@@ -16,7 +27,7 @@ def read_in_order(session: SparkSession, files: Sequence[str], schema: pa.Schema
     """
     spark = spark_schema(schema)
     if not files:
-        return session.createDataFrame([], spark)
+        return empty_frame(session, spark)
     frames = [session.read.schema(spark).parquet(file) for file in files]
     return reduce(DataFrame.unionAll, frames)
 

@@ -5,6 +5,7 @@ from typing import Any
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from odf_core.engines.spark.slices.alike import comparable
 from odf_core.engines.spark.slices.columns import OP, ROW, col
 from odf_core.ingest.merge_job import Names, Strategy
 
@@ -26,7 +27,8 @@ def with_rows(frame: DataFrame) -> DataFrame:
     """`frame` with `ROW`, rising in its order. Where a query loses the order of the source (a join, an
     aggregate), the records are put in the order of all their columns, so that it is the same each time."""
     if not _keeps_order(frame._jdf.queryExecution().optimizedPlan()):
-        frame = frame.orderBy(*[col(name).asc_nulls_first() for name in frame.columns])
+        columns = [comparable(col(item.name), item.dataType) for item in frame.schema.fields]
+        frame = frame.orderBy(*[column.asc_nulls_first() for column in columns])
     return frame.withColumn(ROW, F.monotonically_increasing_id())
 
 

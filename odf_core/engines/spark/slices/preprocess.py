@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
 from odf_core.engines.spark.gates import check_query
+from odf_core.engines.spark.slices.frames import empty_frame
 from odf_core.errors import InvalidInput
 from odf_core.ingest.merge_job import QueryStep
 
@@ -29,7 +30,7 @@ def preprocessed(
     """
     result = _run(session, frame, steps, checked=True)
     twin = session.newSession()
-    schema = _run(twin, twin.createDataFrame([], declared), steps, checked=False).schema
+    schema = _run(twin, empty_frame(twin, declared), steps, checked=False).schema
     return result, schema
 
 

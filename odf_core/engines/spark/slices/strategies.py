@@ -12,9 +12,10 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from odf_core.engines.spark.slices.alike import comparable, has_map
 from odf_core.engines.spark.slices.columns import OLD, OP, ROW, col, old
 from odf_core.engines.spark.slices.state import current_state
-from odf_core.ingest.merge_errors import MergeKeyMissing
+from odf_core.ingest.merge_errors import MergeKeyMissing, UnsupportedColumnType
 from odf_core.ingest.merge_job import Names, Strategy, StrategyKind
 
 APPEND, RETRACT, CORRECT_FROM, CORRECT_TO = 0, 1, 2, 3
@@ -28,7 +29,8 @@ _CHANGES = "__odf_changes"
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """One merge: the input, its data columns in their order, and the history."""
+    """One merge: the input, its data columns in their order, and the history. `given` are the columns that
+    the input has of its own: the event time may have been added."""
 
     new: DataFrame
     columns: tuple[str, ...]
@@ -36,6 +38,7 @@ class Merge:
     strategy: Strategy
     names: Names
     num_records: int
+    given: tuple[str, ...] = ()
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -44,7 +47,7 @@ class Merge:
 
 
 def merged(merge: Merge) -> DataFrame:
-    """New records: data columns, `OP`, `ROW`. Raises `MergeKeyMissing`."""
+    """New records: data columns, `OP`, `ROW`. Raises `MergeKeyMissing`, `UnsupportedColumnType`."""
     _require(merge, (*merge.key, *(merge.strategy.compare_columns or ())))
     return _STRATEGIES[merge.strategy.kind](merge)
 
@@ -88,7 +91,7 @@ def _changelog(merge: Merge) -> DataFrame:
     if operation not in merge.new.columns:
         raise MergeKeyMissing(
             f"ChangelogStream needs a column {operation!r} with the operation type of each record; "
-            f"the input has none.",
+            f"the input has the columns {', '.join(map(repr, merge.given or merge.columns))}.",
             objects=[operation],
         )
     return merge.new.select(*_data(merge), col(operation).cast("int").alias(OP), ROW)
@@ -154,8 +157,10 @@ def _state(merge: Merge) -> DataFrame:
 def _differs(merge: Merge, compared: Sequence[str]) -> Column:
     """Some compared column is distinct; an event time only where the input has one."""
 
+    types = {item.name: item.dataType for item in merge.new.schema.fields}
+
     def distinct(name: str) -> Column:
-        differs = ~col(name).eqNullSafe(old(name))
+        differs = ~comparable(col(name), types[name]).eqNullSafe(comparable(old(name), types[name]))
         return differs & col(name).isNotNull() if name == merge.names.event_time else differs
 
     return reduce(lambda one, other: one | other, [distinct(name) for name in compared], F.lit(False))
@@ -188,6 +193,15 @@ def _require(merge: Merge, wanted: Sequence[str]) -> None:
     if missing:
         raise MergeKeyMissing(
             f"{merge.strategy.kind} names {', '.join(map(repr, missing))}, but the columns of the input are "
-            f"{', '.join(map(repr, merge.columns))}.",
+            f"{', '.join(map(repr, merge.given or merge.columns))}; change the input, or the names in the "
+            "source's merge strategy.",
             objects=missing,
+        )
+    maps = [
+        item.name for item in merge.new.schema.fields if item.name in merge.key and has_map(item.dataType)
+    ]
+    if maps:
+        raise UnsupportedColumnType(
+            f"Column {maps[0]!r} cannot be part of the primary key: its maps have no order.",
+            objects=maps,
         )

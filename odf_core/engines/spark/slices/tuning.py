@@ -5,6 +5,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
+from odf_core.engines.exchange import REMOTE
+
 _SMALL_BYTES = 16 << 20
 _FOR_SMALL = {
     "spark.sql.codegen.wholeStage": "false",
@@ -15,7 +17,10 @@ _FOR_SMALL = {
 
 
 def tune(session: SparkSession, files: Iterable[str]) -> None:
-    """Set `session`, which is of one call only, for files of this size."""
-    if sum(Path(file).stat().st_size for file in files) <= _SMALL_BYTES:
+    """Set `session`, which is of one call only, for files of this size; on S3 they are not called small."""
+    paths = list(files)
+    if any(path.startswith(REMOTE) for path in paths):
+        return  # asking a store for sizes would cost more than it saves
+    if sum(Path(path).stat().st_size for path in paths) <= _SMALL_BYTES:
         for name, value in _FOR_SMALL.items():
             session.conf.set(name, value)

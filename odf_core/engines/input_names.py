@@ -5,13 +5,6 @@ from contextlib import contextmanager
 
 from odf_core.engines.errors import QueryInvalid, QueryRefused
 from odf_core.errors import InvalidInput, LimitExceeded
-from odf_core.ingest.fetch import Fetched
-from odf_core.metadata import FetchStep, FetchStepUrl
-
-
-def name_of(step: FetchStep, fetched: Fetched) -> str:
-    """The URL as the manifest has it, for its templates may hold secrets; of other sources the file."""
-    return step.url if isinstance(step, FetchStepUrl) else fetched.path.name
 
 
 @contextmanager
