@@ -141,8 +141,8 @@ def _check_hashable(schema: Any) -> None:
             layout_of(pa.schema([item]))
         except UnsupportedLogicalHashType as error:
             raise UnsupportedColumnType(
-                f"Column {item.name!r} has the type {item.type}, which has no logical hash, so no slice can hold "
-                "it; read it as another type, or convert it in a preprocess query.",
+                f"Column {item.name!r} has the type {item.type}, which has no logical hash, so no slice can "
+                "hold it; read it as another type, or convert it in a preprocess query.",
                 objects=[item.name],
             ) from error
 
