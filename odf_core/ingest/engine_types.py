@@ -18,6 +18,7 @@ _PLAIN = (
     pt.is_fixed_size_binary,
     pt.is_date,
     pt.is_time,
+    pt.is_duration,
     pt.is_timestamp,
 )
 
@@ -27,6 +28,8 @@ def is_carried(data_type: pa.DataType) -> bool:
     any other."""
     if pt.is_list(data_type) or pt.is_large_list(data_type) or pt.is_fixed_size_list(data_type):
         return is_carried(data_type.value_type)
+    if pt.is_map(data_type):
+        return is_carried(data_type.key_type) and is_carried(data_type.item_type)
     if pt.is_struct(data_type):
         return all(is_carried(item.type) for item in data_type)
     if pt.is_decimal(data_type):

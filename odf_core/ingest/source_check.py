@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 
 from odf_core.chain import Vocabulary
-from odf_core.data import InvalidDdlSchema, ddl_schema_to_arrow
+from odf_core.data import InvalidDdlSchema, UnsupportedLogicalHashType, ddl_schema_to_arrow
 from odf_core.errors import InvalidInput
 from odf_core.ingest.engine_types import is_carried
 from odf_core.ingest.merge_errors import (
@@ -67,6 +67,7 @@ def check_source(source: Source, vocabulary: Vocabulary) -> None:
             _check_types(schema)
     if source.preprocess is None:
         with _within(*place):
+            _check_hashable(schema)
             _check_columns(schema, strategy, vocabulary)
         with _within("merge"):
             _check_key(schema, strategy, vocabulary)
@@ -129,6 +130,21 @@ def _check_types(schema: Any) -> None:
                 "read it as another type.",
                 objects=[item.name],
             )
+
+
+def _check_hashable(schema: Any) -> None:
+    """What is not preprocessed goes into slices as it is, and a slice has a logical hash."""
+    from odf_core.data.digest.columns import layout_of  # it brings numpy along
+
+    for item in schema:
+        try:
+            layout_of(pa.schema([item]))
+        except UnsupportedLogicalHashType as error:
+            raise UnsupportedColumnType(
+                f"Column {item.name!r} has the type {item.type}, which has no logical hash, so no slice can "
+                "hold it; read it as another type, or convert it in a preprocess query.",
+                objects=[item.name],
+            ) from error
 
 
 def _check_columns(schema: Any, strategy: Strategy, vocabulary: Vocabulary) -> None:

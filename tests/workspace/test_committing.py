@@ -173,7 +173,7 @@ def test_a_query_is_written_as_a_list(workspace: Workspace) -> None:
         ),
         ([], PUSH.replace("city STRING", "offset STRING"), 6, "'offset', which is a system column"),
         ([], PUSH.replace("city STRING", "event_time STRING"), 6, "must be DATE or TIMESTAMP"),
-        ([], PUSH.replace("city STRING", "city TIME"), 6, "the Spark engine cannot carry"),
+        ([], PUSH.replace("city STRING", "city MAP<STRING, INT>"), 6, "no slice can hold"),
         ([], PUSH.replace("header: true", "separator: '::'"), 5, "not one ASCII character"),
         ([], PUSH + "preprocess: {kind: Sql, engine: flink, query: x}\n", 13, "only spark and datafusion"),
         ([PUSH], "kind: SetVocab\neventTimeColumn: city\n", 1, "push source 'default' any more: .*'city'"),
