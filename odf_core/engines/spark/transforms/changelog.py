@@ -10,21 +10,20 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from odf_core.engines.spark.transforms.carried import OP
 from odf_core.engines.spark.transforms.stateless import APPEND, CORRECT_FROM, CORRECT_TO, RETRACT
 from odf_core.engines.spark.transforms.zset import (
     WEIGHT,
     columns_of,
-    consolidated,
-    expanded,
     flat,
     group_numbers,
+    normal,
     order_of,
     parts_of,
-    rebuilt,
 )
+
+_ROW = "__odf_row"
 
 
 def changes(old: pa.Table, new: pa.Table, keys: Sequence[int] | None) -> pa.Table:
@@ -33,28 +32,31 @@ def changes(old: pa.Table, new: pa.Table, keys: Sequence[int] | None) -> pa.Tabl
     Both tables have the columns of the slice, the event time first; `keys` are positions of columns, None for
     rows that are not paired at all.
     """
-    schema = pa.schema([(f"c{place}", item.type) for place, item in enumerate(new.schema)])
     names = new.schema.names
-    weighted = [_weighted(old.cast(new.schema), schema, -1), _weighted(new, schema, 1)]
-    both = consolidated(pa.concat_tables(weighted))
-    gone, come = _sided(both, -1), _sided(both, 1)
+    both = pa.concat_tables([old.cast(new.schema), new])
+    rows = pa.table([normal(column) for column in both.columns], schema=both.schema)
+    values = flat(rows.rename_columns([f"c{place}" for place in range(len(names))]))
+    gone, come = _sides(values, len(old))
     if not len(gone) and not len(come):
-        return _told(rebuilt(come, schema), np.empty(0, np.int64), names)
-    ranks = _ranks(gone, come)
-    units = _units(gone, come, ranks, keys)
-    rows = rebuilt(pa.concat_tables([gone, come]), schema)
-    return _told(rows.take(pa.array([row for row, _ in units], pa.int64())), [op for _, op in units], names)
+        return _told(rows.slice(0, 0), [], names)
+    units = _units(values.take(gone), values.take(come), keys)
+    picked = np.concatenate([np.asarray(gone, np.int64), np.asarray(come, np.int64)])
+    taken = rows.take(pa.array(picked[[row for row, _ in units]], pa.int64()))
+    return _told(taken, [op for _, op in units], names)
 
 
-def _weighted(table: pa.Table, schema: pa.Schema, weight: int) -> pa.Table:
-    made = flat(table.rename_columns(schema.names))
-    return made.append_column(WEIGHT, pa.array(np.full(len(made), weight, np.int64)))
-
-
-def _sided(both: pa.Table, sign: int) -> pa.Table:
-    """The rows that went (-1) or came (1), each as often as it did."""
-    weights = pc.multiply(both.column(WEIGHT), sign)
-    return expanded(both.set_column(both.column_names.index(WEIGHT), WEIGHT, weights))
+def _sides(values: pa.Table, num_old: int) -> tuple[Any, Any]:
+    """Numbers of the rows that went, and of those that came, each as often as it did."""
+    size = len(values)
+    weights = np.where(np.arange(size) < num_old, -1, 1)
+    counted = values.append_column(WEIGHT, pa.array(weights, pa.int64()))
+    counted = counted.append_column(_ROW, pa.array(np.arange(size), pa.int64()))
+    grouped = counted.group_by(values.column_names, use_threads=False)
+    found = grouped.aggregate([(WEIGHT, "sum"), (_ROW, "min")])
+    sums, rows = np.asarray(found.column(f"{WEIGHT}_sum")), np.asarray(found.column(f"{_ROW}_min"))
+    gone = np.repeat(rows, np.maximum(-sums, 0))
+    come = np.repeat(rows, np.maximum(sums, 0))
+    return pa.array(gone, pa.int64()), pa.array(come, pa.int64())
 
 
 def _ranks(gone: pa.Table, come: pa.Table) -> Any:
@@ -66,9 +68,9 @@ def _ranks(gone: pa.Table, come: pa.Table) -> Any:
     return ranks
 
 
-def _units(gone: pa.Table, come: pa.Table, ranks: Any, keys: Sequence[int] | None) -> list[tuple[int, int]]:
+def _units(gone: pa.Table, come: pa.Table, keys: Sequence[int] | None) -> list[tuple[int, int]]:
     """Rows (numbered with those that went first) and their operations, in the final order."""
-    split = len(gone)
+    split, ranks = len(gone), _ranks(gone, come)
     one, other = _groups(gone, come, keys)
     waiting: dict[int, list[int]] = {}
     for row in sorted(range(len(come)), key=lambda row: -ranks[split + row]):
@@ -94,6 +96,6 @@ def _groups(gone: pa.Table, come: pa.Table, keys: Sequence[int] | None) -> list[
     return group_numbers([gone, come], [names, names])
 
 
-def _told(rows: pa.Table, ops: Any, names: Sequence[str]) -> pa.Table:
+def _told(rows: pa.Table, ops: Sequence[int], names: Sequence[str]) -> pa.Table:
     table = rows.rename_columns(list(names))
     return table.add_column(0, OP, pa.array(np.asarray(ops, np.int32), pa.int32()))

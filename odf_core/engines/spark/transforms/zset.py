@@ -15,20 +15,28 @@ import pyarrow.compute as pc
 WEIGHT = "__odf_w"
 
 
+def whole(column: Any) -> Any:
+    """The column as one array."""
+    if not isinstance(column, pa.ChunkedArray):
+        return column
+    if column.num_chunks == 0:
+        return pa.array([], column.type)
+    return column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+
+
 def flat(table: pa.Table) -> pa.Table:
     """The table with structs taken apart: `c3` becomes `c3` (whether it is null) and `c3.start`, …"""
     names: list[str] = []
     columns: list[Any] = []
     for name, column in zip(table.column_names, table.columns, strict=True):
-        for made, values in _flat(name, column.combine_chunks()):
+        for made, values in _flat(name, column):
             names.append(made)
             columns.append(values)
     return pa.table(columns, names=names)
 
 
 def _flat(name: str, column: Any) -> list[tuple[str, Any]]:
-    if isinstance(column, pa.ChunkedArray):
-        column = column.chunk(0) if column.num_chunks == 1 else pa.concat_arrays(column.chunks)
+    column = whole(column)
     if not pa.types.is_struct(column.type):
         return [(name, _plain(column))]
     found = [(name, column.is_valid())]
@@ -37,7 +45,25 @@ def _flat(name: str, column: Any) -> list[tuple[str, Any]]:
     return found
 
 
+def normal(column: Any) -> Any:
+    """The column with one NaN and one zero, however deep they are."""
+    column = whole(column)
+    kind = column.type
+    if pa.types.is_struct(kind):
+        parts = [normal(pc.struct_field(column, index)) for index in range(kind.num_fields)]
+        return pa.StructArray.from_arrays(parts, fields=list(kind), mask=column.is_null())
+    if pa.types.is_list(kind):
+        lengths = pc.fill_null(pc.list_value_length(column), 0)
+        ends = np.cumsum(np.concatenate([[0], np.asarray(lengths, np.int64)])).astype(np.int32)
+        values = normal(pc.list_flatten(column)).cast(kind.value_type)
+        return pa.ListArray.from_arrays(pa.array(ends), values, type=kind, mask=column.is_null())
+    return _plain(column)
+
+
 def _plain(column: Any) -> Any:
+    if pa.types.is_list(column.type):  # rows of a result, which are compared and not kept
+        texts = [None if value is None else repr(value) for value in normal(column).to_pylist()]
+        return pa.array(texts, pa.string())
     if pa.types.is_floating(column.type):
         nan = pa.scalar(math.nan, column.type)
         zero = pa.scalar(0.0, column.type)
@@ -52,10 +78,7 @@ def rebuilt(table: pa.Table, schema: pa.Schema) -> pa.Table:
 
 
 def _rebuilt(table: pa.Table, name: str, kind: Any) -> Any:
-    column = table.column(name)
-    column = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
-    if isinstance(column, pa.ChunkedArray):
-        column = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], column.type)
+    column = whole(table.column(name))
     if not pa.types.is_struct(kind):
         return column.cast(kind)
     parts = [_rebuilt(table, f"{name}.{index}", item.type) for index, item in enumerate(kind)]
@@ -119,9 +142,7 @@ def group_numbers(tables: Sequence[pa.Table], names: Sequence[Sequence[str]]) ->
         for table, own in zip(tables, names, strict=True):
             chunks += table.column(own[position]).chunks
         kind = tables[0].column(names[0][position]).type
-        values = pa.chunked_array([chunk.cast(kind) for chunk in chunks], kind).combine_chunks()
-        if isinstance(values, pa.ChunkedArray):
-            values = pa.concat_arrays(values.chunks)
+        values = whole(pa.chunked_array([chunk.cast(kind) for chunk in chunks], kind))
         codes = np.asarray(pc.dictionary_encode(values, null_encoding="encode").indices, np.int64)
         total = total * (int(codes.max(initial=0)) + 1) + codes
         total = np.unique(total, return_inverse=True)[1].astype(np.int64)
