@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from odf_core.workspace.adding import new_dataset_id
 from tests.transforms_spark.histories import (
     HISTORIES,
     assert_well_formed,
@@ -73,6 +74,8 @@ CONFS = (
     {"spark.sql.shuffle.partitions": "7", "spark.sql.adaptive.enabled": "false"},
 )
 _numbers = count()
+IDS = {name: new_dataset_id() for name in ("a", "b", "middle")}
+"""One for all runs: a checkpoint names the inputs of its watermarks."""
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +106,7 @@ def run(transforms, place, shape, steps, marks, conf, small):
     """Evaluates the shape step by step; a chain through its middle."""
     folder = place / f"run-{next(_numbers)}"
     folder.mkdir()
-    inputs = [Input("a", A, folder), Input("b", B, folder)]
+    inputs = [Input("a", A, folder, IDS["a"]), Input("b", B, folder, IDS["b"])]
     first = Derived(transforms, inputs, SHAPES[shape], folder, conf, small)
     second = None
     for (a, b), mark in zip(steps, marks, strict=True):
@@ -111,7 +114,7 @@ def run(transforms, place, shape, steps, marks, conf, small):
         if shape != "chain":
             continue
         if second is None:
-            middle = Input("middle", pa.schema(list(done.table.schema)[4:]), folder)
+            middle = Input("middle", pa.schema(list(done.table.schema)[4:]), folder, IDS["middle"])
             second = Derived(transforms, [middle], SECOND, folder, conf, small)
         made = None if done.interval is None else (folder / done.path, done.interval)
         second.step([made], [mark])

@@ -33,6 +33,8 @@ _CONF = {
     "spark.sql.optimizer.nestedSchemaPruning.enabled": "false",
     "spark.sql.optimizer.windowGroupLimitThreshold": "-1",
     "spark.sql.execution.replaceHashWithSortAgg": "true",
+    # Rows on their way through files keep their microseconds; slices are written by us.
+    "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
 }
 
 
