@@ -47,7 +47,7 @@ def source(tmp_path):
         ("select distinct event_time, tags from a", QueryRefused, "lists or maps"),
         ("select event_time, n, (select max(n) from a) as m from a", QueryRefused, "join"),
         (
-            "select max(event_time) as event_time, k, count(distinct n) as c, first(n) as f from a group by k",
+            "select max(event_time) as event_time, k, count(distinct n) as c, first(n) f from a group by k",
             QueryRefused,
             "DISTINCT",
         ),
