@@ -63,6 +63,10 @@ SHAPES = {
     "(select k, max(event_time) as event_time, count(*) as d from b group by k) y on x.k = y.k",
     "rollup": "select k, n, max(event_time) as event_time, count(*) as c from a group by rollup(k, n) "
     "having count(*) > 0",
+    "session": "select window.start as event_time, k, count(*) as c, sum(v) as s from "
+    "(select session_window(event_time, '5 minutes') as window, k, v from a) group by window, k",
+    "nulls": "select k, max(event_time) as event_time, max(v) as m, min(v) as l, "
+    "count(distinct n) as d from a group by k having max(n) > 0 or k is null",
     "running": "select event_time, k, sum(v) over (partition by k order by event_time, n) as s, n from a",
     "chain": "select event_time, k, n from a where n > -2",
 }

@@ -7,6 +7,7 @@ import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GetStructField;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
+import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
 import org.apache.spark.sql.catalyst.expressions.NullsFirst$;
 import org.apache.spark.sql.catalyst.expressions.SortOrder;
 import org.apache.spark.sql.catalyst.expressions.aggregate.AggregateExpression;
@@ -174,7 +175,20 @@ public class OdfPlan {
      * those of the leaf and `extra` more; these are carried along, and come last in the result.
      */
     public static Object carried(Object plan, Object[] rows, Object extra) {
-        return carry((LogicalPlan) plan, rows, new int[] {0}, ((Number) extra).intValue());
+        return plain(carry((LogicalPlan) plan, rows, new int[] {0}, ((Number) extra).intValue()));
+    }
+
+    /** Columns without metadata: rows that are grouped by a session's window would else be merged. */
+    private static LogicalPlan plain(LogicalPlan plan) {
+        List columns = new ArrayList();
+        List output = listOf(plan.output());
+        for (int i = 0; i < output.size(); i++) {
+            Attribute column = (Attribute) output.get(i);
+            columns.add(new Alias(
+                column, column.name(), NamedExpression$.MODULE$.newExprId(), seqOf(new ArrayList()),
+                scala.Option.apply(org.apache.spark.sql.types.Metadata.empty()), seqOf(new ArrayList())));
+        }
+        return new Project(seqOf(columns), plan);
     }
 
     private static LogicalPlan carry(LogicalPlan node, Object[] rows, int[] next, int extra) {
