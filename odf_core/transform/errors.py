@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from odf_core.errors import Conflict, IntegrityError, InvalidInput, Unavailable
+from odf_core.errors import Conflict, IntegrityError, InvalidInput, LimitExceeded, Unavailable
 
 
 class TransformNotDefined(InvalidInput):
@@ -60,3 +60,9 @@ class EngineNotInstalled(InvalidInput):
     """A chain asks for an engine, or a version of one, that is not here."""
 
     code: ClassVar[str] = "engine_not_installed"
+
+
+class QueryStateTooLarge(LimitExceeded):
+    """A query that no column divides would compute its whole result from more rows than it may."""
+
+    code: ClassVar[str] = "query_state_too_large"

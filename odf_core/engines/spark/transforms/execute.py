@@ -31,7 +31,7 @@ def execute(
     size of the files); the result is the same.
 
     Raises `QueryRefused`, `QueryInvalid`, `InvalidQueryResult`, `UnsupportedColumnType`,
-    `CheckpointUnreadable`, `StateTooLarge`.
+    `CheckpointUnreadable`, `QueryStateTooLarge`.
     """
     inputs = [NewRows.of(number, item) for number, item in enumerate(request.query_inputs)]
     if is_small is None:

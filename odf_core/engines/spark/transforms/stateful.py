@@ -28,7 +28,6 @@ from odf_core.engines.spark.transforms.plans import Plan, array, helper, plan_of
 from odf_core.engines.spark.transforms.result import Result
 from odf_core.engines.spark.transforms.zset import (
     WEIGHT,
-    columns_of,
     consolidated,
     expanded,
     flat,
@@ -36,19 +35,13 @@ from odf_core.engines.spark.transforms.zset import (
     parts_of,
     rebuilt,
 )
-from odf_core.errors import LimitExceeded
 from odf_core.metadata import Timestamp
+from odf_core.transform.errors import QueryStateTooLarge
 
 MOST_UNKEYED_ROWS = 1_000_000
 _SMALL_ROWS = 50_000
 _COUNT = "__odf_n"
 _SIDE = "__odf_new"
-
-
-class StateTooLarge(LimitExceeded):
-    """A query without a key would compute its whole result from more rows than it may."""
-
-    code = "state_too_large"
 
 
 @dataclass(slots=True)
@@ -79,7 +72,7 @@ def evaluate(
     """The changes of the result (`OP`, then the columns of the slice), and how many rows were late.
 
     `memory` is brought up to date; its watermark is still that of the step before, `watermark` that of this
-    one. Raises `StateTooLarge`, and what Spark raises.
+    one. Raises `QueryStateTooLarge`, and what Spark raises.
     """
     parts = [_part(session, plan, prefix.number, frames, is_small, scratch) for prefix in plan.shape.prefixes]
     windows = plan.shape.window_keys()
@@ -184,7 +177,7 @@ def _divide(parts: Sequence[_Part], plan: Plan, memory: Memory) -> None:
         masks = [pa.array(np.ones(len(state), bool)) for state in states]
         total = sum(len(state) for state in states) + sum(len(delta) for delta in deltas)
         if total > MOST_UNKEYED_ROWS:
-            raise StateTooLarge(
+            raise QueryStateTooLarge(
                 f"The query keeps nothing together by a key, so each step computes it from all {total} rows; "
                 f"at most {MOST_UNKEYED_ROWS} are allowed. Group or join by a column.",
                 extras={"rows": total, "limit": MOST_UNKEYED_ROWS},
@@ -289,6 +282,3 @@ def _nothing(result: Result) -> pa.Table:
 
 def _loose(schema: pa.Schema) -> pa.Schema:
     return pa.schema([item.with_nullable(True) for item in schema])
-
-
-__all__ = ["MOST_UNKEYED_ROWS", "StateTooLarge", "columns_of", "evaluate"]
