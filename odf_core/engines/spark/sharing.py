@@ -8,7 +8,7 @@ is: executors are within the process, or all machines share the folders.
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +37,15 @@ class Place:
 
     def write(self, frame: DataFrame, **options: str) -> list[Path]:
         """Writes Parquet parts into `output`, which must not exist yet; gives them in the frame's order."""
-        target = str(self.output) if self.folder is None else f"{self.folder}/results"
+        target = str(self.output) if self.folder is None else f"{self.folder}/results/{self.output.name}"
         frame.write.options(**options).parquet(target)
         if self.folder is not None:
             self._fetch(target)
         return sorted(self.output.glob("part-*.parquet"))
+
+    def at(self, output: Path) -> "Place":
+        """The same call with results elsewhere."""
+        return replace(self, output=output)
 
     def _uploaded(self, file: str) -> str:
         if file.startswith(REMOTE):

@@ -7,6 +7,7 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 from odf_core.engines.errors import InvalidEngineRequest
+from odf_core.engines.spark.sharing import Place, open_place
 from odf_core.engines.spark.slices.tuning import tune
 from odf_core.engines.spark.transforms.checkpoint import read_checkpoint, write_checkpoint
 from odf_core.engines.spark.transforms.inputs import NewRows, all_small
@@ -33,6 +34,12 @@ def execute(
     Raises `QueryRefused`, `QueryInvalid`, `InvalidQueryResult`, `UnsupportedColumnType`,
     `CheckpointUnreadable`, `QueryStateTooLarge`.
     """
+    with open_place(session, workdir, workdir / "rows") as place:
+        return _execute(place, request, workdir, is_small)
+
+
+def _execute(place: Place, request: TransformRequest, workdir: Path, is_small: bool | None) -> StepDone:
+    session = place.session
     inputs = [NewRows.of(number, item) for number, item in enumerate(request.query_inputs)]
     if is_small is None:
         tune(session, [file for item in inputs for file in item.files])
@@ -46,15 +53,15 @@ def execute(
     memory = read_checkpoint(previous, query_digest(steps, plan))
     watermarks = advanced(memory.watermarks, request.query_inputs)
     watermark = least(watermarks, request.query_inputs, memory.watermark)
-    frames = {item.number: item.frame(session) for item in inputs}
+    frames = {item.number: item.frame(place) for item in inputs}
     small, late = all_small(inputs) if is_small is None else is_small, 0
     batches: Iterable[Any]
     if plan.shape.is_linear:
         frame = carried_frame(session, plan, plan.shape.plan.number, frames)
-        rows = with_corrections(rows_in_order(frame, small, workdir))
+        rows = with_corrections(rows_in_order(frame, small, place))
         batches = (as_written(batch, result) for batch in rows)
     else:
-        told, late = evaluate(session, plan, result, frames, memory, watermark, small, workdir)
+        told, late = evaluate(place, plan, result, frames, memory, watermark, small, workdir)
         batches = told.to_batches()
     interval = write_result(
         batches, result, request.system_time, request.next_offset, Path(request.new_data_path)

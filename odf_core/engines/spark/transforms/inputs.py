@@ -8,13 +8,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import types as T
 
 from odf_core.engines.errors import InvalidEngineRequest
+from odf_core.engines.spark.sharing import Place
 from odf_core.engines.spark.slices.carriers import spark_schema
 from odf_core.engines.spark.slices.columns import col
-from odf_core.engines.spark.slices.frames import read_in_order
+from odf_core.engines.spark.slices.frames import empty_frame, read_in_order
 from odf_core.engines.spark.transforms.carried import OFFSET, OP
 from odf_core.engines.spark.transforms.result import SystemNames, system_names
 from odf_core.metadata import OffsetInterval
@@ -57,14 +58,15 @@ class NewRows:
         """The input's columns as Spark has them."""
         return spark_schema(self.schema)
 
-    def frame(self, session: SparkSession) -> DataFrame:
+    def frame(self, place: Place) -> DataFrame:
         """The records with `CARRIED` behind the columns of the input."""
+        session = place.session
         offset, op = self.names[0], self.names[1]
         if self.interval is None or not self.files:
-            return session.createDataFrame([], _with_carried(self.spark))
+            return empty_frame(session, _with_carried(self.spark))
         if self.is_small:
             return session.createDataFrame(self._table(), _with_carried(self.spark))
-        frame = read_in_order(session, self.files, self.schema)
+        frame = read_in_order(session, place.brought(self.files), self.schema)
         frame = frame.where(col(offset).between(self.interval.start, self.interval.end))
         return frame.select("*", col(op).cast("int").alias(OP), col(offset).cast("bigint").alias(OFFSET))
 

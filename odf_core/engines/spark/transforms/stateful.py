@@ -15,11 +15,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from odf_core.engines.spark.sharing import Place
 from odf_core.engines.spark.slices.columns import col
+from odf_core.engines.spark.slices.frames import empty_frame
 from odf_core.engines.spark.transforms.carried import OFFSET, OP
 from odf_core.engines.spark.transforms.changelog import changes
 from odf_core.engines.spark.transforms.checkpoint import Memory
@@ -60,7 +62,7 @@ class _Part:
 
 
 def evaluate(
-    session: SparkSession,
+    place: Place,
     plan: Plan,
     result: Result,
     frames: Mapping[int, DataFrame],
@@ -74,7 +76,7 @@ def evaluate(
     `memory` is brought up to date; its watermark is still that of the step before, `watermark` that of this
     one. Raises `QueryStateTooLarge`, and what Spark raises.
     """
-    parts = [_part(session, plan, prefix.number, frames, is_small, scratch) for prefix in plan.shape.prefixes]
+    parts = [_part(place, plan, prefix.number, frames, is_small, scratch) for prefix in plan.shape.prefixes]
     windows = plan.shape.window_keys()
     if windows and memory.watermark is not None:
         for part in parts:
@@ -84,11 +86,11 @@ def evaluate(
     if has_news:
         _divide(parts, plan, memory)
     if plan.on_close:
-        told = _on_close(session, plan, result, parts, memory, watermark, windows, scratch)
+        told = _on_close(place, plan, result, parts, memory, watermark, windows, scratch)
     elif has_news:
-        new = _query(session, plan, result, [(part, part.new) for part in parts], scratch)
+        new = _query(place, plan, result, [(part, part.new) for part in parts], scratch)
         old = (
-            _query(session, plan, result, [(part, part.old) for part in parts], scratch)
+            _query(place, plan, result, [(part, part.old) for part in parts], scratch)
             if memory.has_begun
             else new.slice(0, 0)
         )
@@ -106,7 +108,7 @@ def evaluate(
 
 
 def _part(
-    session: SparkSession,
+    place: Place,
     plan: Plan,
     number: int,
     frames: Mapping[int, DataFrame],
@@ -114,7 +116,7 @@ def _part(
     scratch: Path,
 ) -> _Part:
     """What a linear part gives for new rows: weight 1 for rows that came, -1 for those that went."""
-    frame = carried_frame(session, plan, number, frames)
+    frame = carried_frame(place.session, plan, number, frames)
     spark = T.StructType(
         [T.StructField(f"c{place}", item.dataType) for place, item in enumerate(frame.schema.fields[:-2])]
     )
@@ -129,9 +131,8 @@ def _part(
     else:
         grouped = frame.groupBy(*[col(name) for name in names]) if names else frame.groupBy()
         folded = grouped.agg(F.sum(col(WEIGHT)).alias(WEIGHT), F.sum(col(_COUNT)).alias(_COUNT))
-        target = scratch / f"part-{number}"
-        folded.write.parquet(str(target))
-        table = pq.read_table(target)
+        files = place.at(scratch / f"part-{number}").write(folded)
+        table = pa.concat_tables([pq.read_table(file) for file in files])
     counts = table.column(_COUNT)
     arrow = pa.schema([item for item in table.schema if item.name not in (WEIGHT, _COUNT)])
     weights = table.column(WEIGHT).cast(pa.int64())
@@ -188,14 +189,15 @@ def _divide(parts: Sequence[_Part], plan: Plan, memory: Memory) -> None:
 
 
 def _query(
-    session: SparkSession,
+    place: Place,
     plan: Plan,
     result: Result,
     rows: Sequence[tuple[_Part, pa.Table | None]],
     scratch: Path,
 ) -> pa.Table:
     """What stands above the linear parts, evaluated over these rows: the columns of the slice."""
-    frames = [_frame(session, part, table, scratch) for part, table in rows]
+    frames = [_frame(place, part, table, scratch) for part, table in rows]
+    session = place.session
     made = helper(session).call(
         "substituted",
         [
@@ -207,16 +209,17 @@ def _query(
     )
     table = plan_of_frame(session, made).toArrow()
     columns = [
-        table.column(place).cast(item.type, safe=False)
-        for place, item in zip(result.places, result.columns, strict=True)
+        table.column(column).cast(item.type, safe=False)
+        for column, item in zip(result.places, result.columns, strict=True)
     ]
     return pa.table(columns, schema=_loose(result.columns))
 
 
-def _frame(session: SparkSession, part: _Part, table: pa.Table | None, scratch: Path) -> DataFrame:
+def _frame(place: Place, part: _Part, table: pa.Table | None, scratch: Path) -> DataFrame:
     """Rows of a part, each as often as its weight says."""
+    session = place.session
     if table is None or not len(table):
-        return session.createDataFrame([], part.spark)
+        return empty_frame(session, part.spark)
     plain = expanded(table)
     if not len(part.spark.fields):
         return session.range(len(plain)).select()
@@ -225,11 +228,11 @@ def _frame(session: SparkSession, part: _Part, table: pa.Table | None, scratch: 
         return session.createDataFrame(rows, part.spark)
     target = scratch / f"rows-{part.number}-{len(list(scratch.iterdir()))}.parquet"
     pq.write_table(rows, target)
-    return session.read.schema(part.spark).parquet(str(target))
+    return session.read.schema(part.spark).parquet(*place.brought([str(target)]))
 
 
 def _on_close(
-    session: SparkSession,
+    place: Place,
     plan: Plan,
     result: Result,
     parts: Sequence[_Part],
@@ -253,7 +256,7 @@ def _on_close(
         closing.append((part, table.filter(_closed(table, part.number, plan, windows, watermark))))
     if not any(table is not None and len(table) for _, table in closing):
         return _nothing(result)
-    new = _query(session, plan, result, closing, scratch)
+    new = _query(place, plan, result, closing, scratch)
     return changes(new.slice(0, 0), new, None)
 
 

@@ -7,27 +7,25 @@ the query shows is not told.
 """
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame
 
+from odf_core.engines.spark.sharing import Place
 from odf_core.engines.spark.transforms.carried import OFFSET, OP
 from odf_core.engines.spark.transforms.output import batches_of
 
 APPEND, RETRACT, CORRECT_FROM, CORRECT_TO = range(4)
 
 
-def rows_in_order(frame: DataFrame, is_small: bool, scratch: Path) -> Iterable[Any]:
+def rows_in_order(frame: DataFrame, is_small: bool, place: Place) -> Iterable[Any]:
     """Batches of a data frame, in its order; a large one by way of files, so that no process holds it."""
     if is_small:
         return (batch for batch in frame.toArrow().to_batches() if len(batch))
-    target = scratch / "rows"
     named = frame.toDF(*[f"c{number}" for number in range(len(frame.columns) - 2)], OP, OFFSET)
-    named.write.option("compression", "snappy").parquet(str(target))
-    return batches_of(sorted(target.glob("part-*.parquet")))
+    return batches_of(place.write(named, compression="snappy"))
 
 
 def with_corrections(batches: Iterable[Any]) -> Iterator[Any]:
