@@ -87,18 +87,22 @@ def _options(datasets: Sequence[LocalDataset], asked: Asked) -> VerificationOpti
         raise RangeNeedsOneDataset("Name one dataset beside --from and --to, which are blocks of it.")
     else:
         first, last = (_block(datasets[0], text) for text in (asked.first, asked.last))
-    end = None if last is None else last.hash
     integrity = VerifyOptions(
-        head=end,
+        head=_hash(last),
         tail=None if first is None else first.block.prev_block_hash,
         check_size_only=asked.sizes_only,
         logical_hash=asked.logical,
     )
     return VerificationOptions(
         integrity=integrity if asked.integrity else None,
-        replay=ReplayOptions(first=_hash(first), last=end) if asked.replay else None,
+        replay=_replay_options(first, last, asked) if asked.replay else None,
         recursive=asked.recursive,
     )
+
+
+def _replay_options(first: StoredBlock | None, last: StoredBlock | None, asked: Asked) -> ReplayOptions:
+    """Another engine than that of the chain may not read its checkpoints: it goes on from its own."""
+    return ReplayOptions(first=_hash(first), last=_hash(last), own_checkpoints=asked.engine is not None)
 
 
 def _block(dataset: LocalDataset, text: str | None) -> StoredBlock | None:

@@ -19,7 +19,7 @@ from odf_core.verify.findings import Finding, ReplayReport, VerificationReport
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
-VERIFICATION = "urn:odf:attestation:verification:v1"
+VERIFICATION = "https://opendatafabric.org/attestations/verification/v1"
 MOST_FINDINGS = 100
 _HASH_NAMES = {SHA3_256: "sha3_256"}
 

@@ -8,12 +8,14 @@ does not bind nulls (data.md 1.9).
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 from odf_core.chain import ChainState, InvalidInterval
 from odf_core.errors import OdfError
-from odf_core.identity import DatasetId
+from odf_core.identity import DatasetId, Multihash
 from odf_core.metadata import ExecuteTransform, StoredBlock, TransformSql
 from odf_core.transform.chains import InputChain
 from odf_core.transform.derivation import RecordedStep, recorded_steps
@@ -23,13 +25,21 @@ from odf_core.transform.port import TransformEngine
 from odf_core.verify.checked_files import CheckedFiles
 from odf_core.verify.findings import EngineUsed, Finding, ReplayReport, ReplaySummary, Severity
 from odf_core.verify.options import Phase, Progress, ProgressCallback, ReplayOptions
-from odf_core.verify.replay_step import StepReplay
+from odf_core.verify.replay_step import CarriedCheckpoint, StepReplay
 from odf_core.verify.trouble import raise_if_trouble
 
 ChooseEngine: TypeAlias = Callable[[TransformSql], TransformEngine]
 """The engine that a transform names; raises `EngineNotInstalled`."""
 FindChain: TypeAlias = Callable[[DatasetId], InputChain]
 """All blocks of an input; raises what its store raises."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """What came of a step; whether it was evaluated at all."""
+
+    finding: Finding | None
+    is_evaluated: bool
 
 
 class Replay:
@@ -58,8 +68,10 @@ class Replay:
         self._choose = choose
         self._step = StepReplay(target, CheckedFiles(locate), workdir, self._options)
         self._progress = progress or (lambda progress: None)
+        self._range = self._blocks_of_range()
         self._chains: dict[DatasetId, InputChain | OdfError] = {}
         self._engines: dict[tuple[str, str | None], tuple[TransformEngine, str] | EngineNotInstalled] = {}
+        self._carried = CarriedCheckpoint(workdir / "own") if self._options.own_checkpoints else None
         self._skipped: dict[str, tuple[EngineNotInstalled, list[RecordedStep]]] = {}
         self.summary = ReplaySummary(
             head=blocks[-1].hash if blocks else None, first=self._options.first, last=self._options.last
@@ -72,10 +84,12 @@ class Replay:
 
     def _findings(self) -> Iterator[Finding]:
         sound, broken = self._sound_blocks()
-        chosen = self._chosen()
-        steps = [step for step in recorded_steps(sound) if step.block.hash in chosen]
+        steps = list(recorded_steps(sound))
+        if self._carried is None:
+            steps = [step for step in steps if step.block.hash in self._range]
         self.summary.steps = sum(
-            block.hash in chosen and isinstance(block.block.event, ExecuteTransform) for block in self._blocks
+            block.hash in self._range and isinstance(block.block.event, ExecuteTransform)
+            for block in self._blocks
         )
         yield from self._replay(steps)
         if broken is not None:
@@ -94,56 +108,77 @@ class Replay:
                 return self._blocks[:number], Finding.of_error(error, block=block.hash)
         return self._blocks, None
 
-    def _chosen(self) -> set[object]:
+    def _blocks_of_range(self) -> set[Multihash]:
         """The blocks of the range, its ends included."""
         names = [block.hash for block in self._blocks]
         places = {name: number for number, name in enumerate(names)}
         first, last = self._options.first, self._options.last
         for end in (first, last):
             if end is not None and end not in places:
-                raise InvalidInterval(self.summary.head, end)
+                raise InvalidInterval(names[-1] if names else None, end)
         start = 0 if first is None else places[first]
         stop = len(names) if last is None else places[last] + 1
         return set(names[start:stop])
 
     def _replay(self, steps: Sequence[RecordedStep]) -> Iterator[Finding]:
         """Several steps at once, told in their order; only a few are under way."""
-        waiting: deque[Future[Finding | None]] = deque()
-        parallelism = max(1, self._options.parallelism)
+        waiting: deque[tuple[RecordedStep, Future[_Outcome]]] = deque()
+        parallelism = 1 if self._carried is not None else max(1, self._options.parallelism)
         with ThreadPoolExecutor(parallelism, "replay") as pool:
             try:
                 for step in steps:
-                    waiting.append(self._submitted(pool, step))
+                    if self.summary.looked_at == self.summary.steps:
+                        break
+                    waiting.append((step, pool.submit(self._begin(step))))
                     while len(waiting) > 2 * parallelism:
-                        yield from self._collect(waiting.popleft())
+                        yield from self._collect(*waiting.popleft())
                 while waiting:
-                    yield from self._collect(waiting.popleft())
+                    yield from self._collect(*waiting.popleft())
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
 
-    def _submitted(self, pool: ThreadPoolExecutor, step: RecordedStep) -> "Future[Finding | None]":
-        """The step under way, or at once what keeps it from being replayed."""
+    def _begin(self, step: RecordedStep) -> Callable[[], _Outcome]:
+        """What is to be run for a step: it, or what keeps it from being replayed."""
         inputs = self._inputs(step)
         if isinstance(inputs, Finding):
-            return _settled(inputs)
+            return partial(self._left_out, inputs)
         transform = step.before.transform
-        chosen = None if transform is None else self._engine(transform.transform)
+        if transform is None:
+            return partial(
+                self._left_out, _cut(step, "transform_not_defined", "No SetTransform stands before it.")
+            )
+        chosen = self._engine(transform.transform)
         if isinstance(chosen, EngineNotInstalled):
-            self._skipped.setdefault(chosen.message, (chosen, []))[1].append(step)
-            return _settled(None)
-        if chosen is None:
-            return _settled(_cut(step, "transform_not_defined", "No SetTransform stands before it."))
+            if step.block.hash in self._range:
+                self._skipped.setdefault(chosen.message, (chosen, []))[1].append(step)
+            return partial(self._left_out, None)
         engine, version = chosen
         self.summary.engines.add(EngineUsed(engine.name, version))
-        self.summary.replayed += 1
-        return pool.submit(self._step.run, step, inputs, engine, version)
+        return partial(self._evaluated, step, inputs, engine, version)
 
-    def _collect(self, future: "Future[Finding | None]") -> Iterator[Finding]:
-        finding = future.result()
+    def _evaluated(
+        self, step: RecordedStep, inputs: Sequence[InputChain], engine: TransformEngine, version: str
+    ) -> _Outcome:
+        carried = self._carried
+        if carried is not None and carried.is_lost:
+            reason = "A step before it could not be evaluated."
+            return _Outcome(_cut(step, "step_not_replayed", reason), False)
+        return _Outcome(self._step.run(step, inputs, engine, version, carried), True)
+
+    def _left_out(self, finding: Finding | None) -> _Outcome:
+        if self._carried is not None:
+            self._carried.is_lost = True
+        return _Outcome(finding, False)
+
+    def _collect(self, step: RecordedStep, future: Future[_Outcome]) -> Iterator[Finding]:
+        outcome = future.result()
+        if step.block.hash not in self._range:
+            return
         self.summary.looked_at += 1
+        self.summary.replayed += outcome.is_evaluated
         self._progress(Progress(Phase.REPLAY, self.summary.looked_at, self.summary.steps))
-        if finding is not None:
-            yield finding
+        if outcome.finding is not None:
+            yield outcome.finding
 
     def _inputs(self, step: RecordedStep) -> list[InputChain] | Finding:
         event, chains = step.before.transform, []
@@ -191,12 +226,6 @@ def replay(
     run = Replay(target, blocks, inputs, choose, locate, workdir, options, progress=progress)
     findings = list(run)
     return ReplayReport(findings, run.summary)
-
-
-def _settled(finding: Finding | None) -> "Future[Finding | None]":
-    future: Future[Finding | None] = Future()
-    future.set_result(finding)
-    return future
 
 
 def _cut(step: RecordedStep, code: str, reason: str, about: object = None) -> Finding:

@@ -4,7 +4,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from odf_core.metadata import Checkpoint, DataSlice, ExecuteTransform, ExecuteTransformInput
+from odf_core.chain.data_rules import last_offset
+from odf_core.identity import Multihash
+from odf_core.metadata import AddData, Checkpoint, DataSlice, ExecuteTransform, ExecuteTransformInput
+from odf_core.transform.chains import InputChain
 from odf_core.transform.plan import PlannedInput, PlannedStep
 
 
@@ -26,12 +29,15 @@ class StepDifference:
 
 def input_differences(step: PlannedStep, event: ExecuteTransform) -> Iterator[StepDifference]:
     """Inputs that are not those of the query, go on elsewhere than the last step ended, or name other
-    offsets than their blocks hold."""
-    last = step.before.last_query
+    offsets than their blocks hold; and a checkpoint that the last step has not left."""
+    last, known = step.before.last_query, step.before.last_checkpoint
+    yield from _compared(
+        "prevCheckpoint", event.prev_checkpoint, None if known is None else known.physical_hash
+    )
     for number, (planned, taken) in enumerate(zip(step.inputs, event.query_inputs, strict=False)):
         where = f"queryInputs[{number}]"
-        known = last.query_inputs[number] if last is not None and number < len(last.query_inputs) else None
-        expected = _true_input(planned, known)
+        read = last.query_inputs[number] if last is not None and number < len(last.query_inputs) else None
+        expected = _true_input(planned, read)
         for name in ("dataset_id", "prev_block_hash", "new_block_hash", "prev_offset", "new_offset"):
             yield from _compared(f"{where}.{_camel(name)}", getattr(taken, name), getattr(expected, name))
     if len(step.inputs) != len(event.query_inputs):
@@ -42,12 +48,11 @@ def outcome_differences(
     event: ExecuteTransform, found: ExecuteTransform, *, checkpoint: bool
 ) -> Iterator[StepDifference]:
     """What followed from the inputs; physical hash and size of the slice are the writer's own affair, and
-    the bytes of checkpoints, unless `checkpoint` says that equal states have equal ones."""
+    so are checkpoints, unless `checkpoint` says that equal states have equal bytes."""
     yield from _compared("prevOffset", event.prev_offset, found.prev_offset)
-    yield from _compared("prevCheckpoint", event.prev_checkpoint, found.prev_checkpoint)
     yield from _slice_differences(event.new_data, found.new_data)
     yield from _compared("newWatermark", event.new_watermark, found.new_watermark)
-    if checkpoint or (event.new_checkpoint is None) != (found.new_checkpoint is None):
+    if checkpoint:
         yield from _compared(
             "newCheckpoint.physicalHash", _hash(event.new_checkpoint), _hash(found.new_checkpoint)
         )
@@ -57,8 +62,8 @@ def _true_input(planned: PlannedInput, last: ExecuteTransformInput | None) -> Ex
     """What a coordinator says that reads from where the last step ended to the recorded block."""
     chain, taken = planned.chain, planned.taken
     prev_block = None if last is None else last.new_block_hash or last.prev_block_hash
-    before = chain.until(taken.prev_block_hash).last_offset
-    after = chain.until(taken.new_block_hash or taken.prev_block_hash).last_offset
+    before = _last_offset(chain, taken.prev_block_hash)
+    after = _last_offset(chain, taken.new_block_hash or taken.prev_block_hash)
     return ExecuteTransformInput(
         dataset_id=chain.dataset_id,
         prev_block_hash=prev_block,
@@ -66,6 +71,15 @@ def _true_input(planned: PlannedInput, last: ExecuteTransformInput | None) -> Ex
         prev_offset=before,
         new_offset=after if after != before else None,
     )
+
+
+def _last_offset(chain: InputChain, block: Multihash | None) -> int | None:
+    """The last offset that the input had at a block, None for no records."""
+    for item in reversed([] if block is None else chain.between(None, block)):
+        event = item.block.event
+        if isinstance(event, AddData | ExecuteTransform):
+            return last_offset(event)
+    return None
 
 
 def _slice_differences(recorded: DataSlice | None, recomputed: DataSlice | None) -> Iterator[StepDifference]:

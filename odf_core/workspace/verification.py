@@ -147,9 +147,8 @@ class Verifications:
             elif dataset.id not in begun:
                 begun.add(dataset.id)
                 waiting.append((dataset, True))
-                found = (
-                    self.workspace.find_dataset(item) for item in _input_ids(_readable_blocks(dataset)[0])
-                )
+                inputs = reversed(_input_ids(_readable_blocks(dataset)[0]))
+                found = map(self.workspace.find_dataset, inputs)
                 waiting.extend((item, False) for item in found if item is not None)
         return list(done.values())
 

@@ -2,13 +2,15 @@
 
 import random
 import shutil
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from odf_core.chain import InvalidInterval
 from odf_core.engines.errors import EngineDied, EngineFailed
 from odf_core.transform.chains import InputChain
-from odf_core.transform.errors import EngineNotInstalled
+from odf_core.transform.errors import CheckpointUnreadable, EngineNotInstalled
 from odf_core.transform.execute import Target
 from odf_core.verify.findings import ReplayReport
 from odf_core.verify.options import ReplayOptions
@@ -249,3 +251,64 @@ def _replayed(world, name, chain, blocks=None, progress=None):
     )
     findings = list(run)
     return ReplayReport(findings, run.summary)
+
+
+# Another engine, on its own checkpoints
+
+
+class Sealing(Renamed):
+    """An engine of another version, whose checkpoints no other engine can read."""
+
+    SEAL = b"sealed"
+
+    def execute(self, request, say):
+        previous = request.prev_checkpoint_path
+        if previous is not None:
+            content = Path(previous).read_bytes()
+            if not content.startswith(self.SEAL):
+                raise CheckpointUnreadable("It is not sealed.")
+            opened = Path(request.new_data_path).with_name("opened")
+            opened.write_bytes(content.removeprefix(self.SEAL))
+            request = replace(request, prev_checkpoint_path=str(opened))
+        done = self._engine.execute(request, say)
+        made = Path(request.new_checkpoint_path)
+        if made.is_file():
+            made.write_bytes(self.SEAL + made.read_bytes())
+        return done
+
+
+def test_another_version_goes_on_from_its_own_checkpoints(world):
+    engine = Sealing(world.engine, "newer")
+    report = world.replay("windowed", choose=lambda transform: engine, own_checkpoints=True)
+    assert report.findings == []
+    assert (report.summary.replayed, report.ok) == (6, True)
+    recorded = world.replay("windowed", choose=lambda transform: engine)
+    assert [finding.code for finding in recorded.findings] == ["checkpoint_unreadable"] * 5
+
+
+def test_a_range_on_own_checkpoints_begins_with_the_first_step(world):
+    engine = Sealing(world.engine, "newer")
+    steps = _steps(world.copy("windowed"))
+    report = world.replay(
+        "windowed", choose=lambda transform: engine, own_checkpoints=True, first=steps[3], last=steps[4]
+    )
+    assert report.findings == []
+    assert (report.summary.steps, report.summary.replayed, report.ok) == (2, 2, True)
+
+
+def test_a_lie_is_found_on_own_checkpoints_too(world):
+    copy = world.copy("windowed")
+    place = changed_value(copy, random.Random(3), world.chain(world.datasets["root"].id))
+    copy.rebuild()
+    engine = Sealing(world.engine, "newer")
+    (finding,) = world.replay(
+        "windowed", copy.path, choose=lambda transform: engine, own_checkpoints=True
+    ).findings
+    assert finding.block == str(copy.hashes[place])
+
+
+def test_after_a_step_that_failed_there_is_no_checkpoint_to_go_on_from(world):
+    engine = Failing(world.engine, EngineFailed("It failed."))
+    report = world.replay("windowed", choose=lambda transform: engine, own_checkpoints=True)
+    assert [finding.code for finding in report.findings] == ["engine_failed"] + ["step_not_replayed"] * 5
+    assert (report.summary.replayed, report.ok) == (1, False)
