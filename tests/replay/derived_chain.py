@@ -69,14 +69,14 @@ def records(random_: random.Random, start: int, step: int) -> pa.Table:
 
 
 class Root:
-    """The root dataset `root`; each `grow` is a block."""
+    """A root dataset; each `grow` is a block."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, name: str = "root") -> None:
         self._workspace = workspace
         self._random = random.Random(4)
-        self.chain = ChainBuilder("root")
+        self.chain = ChainBuilder(name)
         self.chain.seed().event(SetDataSchema(schema=arrow_schema_to_odf(ROOT_SCHEMA)))
-        self.dataset = workspace.create_from_blocks("root", self.chain.blocks)
+        self.dataset = workspace.create_from_blocks(name, self.chain.blocks)
         self._steps = 0
 
     def grow(self) -> None:
@@ -98,10 +98,14 @@ def _refs(block: StoredBlock) -> list:
 
 
 def derivative(
-    workspace: Workspace, name: str, transform: TransformSql, *inputs: LocalDataset
+    workspace: Workspace,
+    name: str,
+    transform: TransformSql,
+    *inputs: LocalDataset,
+    alias: str | None = None,
 ) -> LocalDataset:
-    """A derivative dataset without a step."""
-    sources = tuple(TransformInput(dataset_ref=item.id, alias=str(item.alias)) for item in inputs)
+    """A derivative dataset without a step; `alias` is what its query calls an input, if not by its name."""
+    sources = tuple(TransformInput(dataset_ref=item.id, alias=alias or str(item.alias)) for item in inputs)
     events: list[MetadataEvent] = [
         Seed(dataset_id=dataset_id(name), dataset_kind=DatasetKind.DERIVATIVE),
         SetTransform(inputs=sources, transform=transform),

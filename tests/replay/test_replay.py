@@ -17,6 +17,7 @@ from odf_core.verify.options import ReplayOptions
 from odf_core.verify.replay import Replay
 from odf_core.workspace import LocalDatasetNotFound
 from tests.builders.dataset_builder import root_dataset
+from tests.replay.evolved import grow_evolved
 from tests.replay.lies import changed_value
 
 
@@ -312,3 +313,32 @@ def test_after_a_step_that_failed_there_is_no_checkpoint_to_go_on_from(world):
     report = world.replay("windowed", choose=lambda transform: engine, own_checkpoints=True)
     assert [finding.code for finding in report.findings] == ["engine_failed"] + ["step_not_replayed"] * 5
     assert (report.summary.replayed, report.ok) == (1, False)
+
+
+# Chains of other makers
+
+
+def test_a_chain_that_names_no_version_is_replayed_without_its_checkpoints(world):
+    """As a deployed coordinator writes it: the engine of that name, whatever its state looks like."""
+    copy = world.copy("windowed")
+    event = copy.event(1)
+    copy.change(1, transform=replace(event.transform, version=None))
+    place = copy.steps[-1]
+    copy.change(place, new_checkpoint=copy.put_checkpoint(b"whatever it keeps"))
+    copy.rebuild()
+    report = world.replay("windowed", copy.path)
+    assert report.findings == []
+    assert report.ok
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_query_that_changed_on_the_way(world, evolved, own):
+    report = world.replay("evolved", evolved, own_checkpoints=own)
+    assert report.findings == []
+    assert (report.summary.replayed, report.ok) == (3, True)
+
+
+@pytest.fixture(scope="module")
+def evolved(world):
+    """A dataset whose second query has taken over after two steps, with the checkpoint of the first."""
+    return grow_evolved(world).path
