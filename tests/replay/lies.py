@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pyarrow as pa
 
@@ -61,7 +61,9 @@ def dropped_row(copy: Copy, random_: random.Random, root: InputChain) -> int:
 def swapped_pair(copy: Copy, random_: random.Random, root: InputChain) -> int:
     place = _any_step(copy, random_)
     table = copy.table(place)
-    one, two = sorted(random_.sample(range(len(table)), 2))
+    rows = [repr(row) for row in table.drop(["offset"]).to_pylist()]
+    pairs = [(one, two) for one, two in combinations(range(len(rows)), 2) if rows[one] != rows[two]]
+    one, two = random_.choice(pairs)
     order = list(range(len(table)))
     order[one], order[two] = two, one
     swapped = table.take(order).set_column(0, table.schema.field(0), table["offset"])
