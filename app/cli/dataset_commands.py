@@ -90,22 +90,60 @@ def verify(
     datasets: Annotated[
         list[str] | None, typer.Argument(metavar="[DATASET]...", help="Names or ids; default: all.")
     ] = None,
+    recursive: Annotated[
+        bool, typer.Option("--recursive", "-r", help="Also everything that the datasets are computed from.")
+    ] = False,
+    integrity: Annotated[
+        bool, typer.Option("--integrity", help="Only hashes, links, rules, and what blocks say of files.")
+    ] = False,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="Only evaluate the steps of derivative datasets again.")
+    ] = False,
+    first: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="BLOCK",
+            help="The first block to look at, by hash, end of its hash, or number; default: the Seed.",
+        ),
+    ] = None,
+    last: Annotated[
+        str | None, typer.Option("--to", metavar="BLOCK", help="The last one; default: the head.")
+    ] = None,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            "--engine",
+            metavar="NAME[@VERSION]",
+            help="Replay with this engine; default: the one that each query names.",
+        ),
+    ] = None,
     sizes_only: Annotated[
-        bool, typer.Option("--sizes-only", help="Look for files and their sizes, but do not read them.")
+        bool,
+        typer.Option("--sizes-only", help="Look for files and their sizes, but do not read them; no replay."),
     ] = False,
     no_logical: Annotated[
         bool, typer.Option("--no-logical", help="Do not compute the logical hashes of slices.")
     ] = False,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Check the integrity of datasets: every hash, link, rule, and what blocks say about their files."""
+    """Check datasets: their integrity and, where they are computed from others, that they are what their
+    queries give."""
     from app.cli.session import find_workspace
-    from app.cli.verification import verify_datasets
-    from odf_core.verify import VerifyOptions
+    from app.cli.verification import Asked, verify_datasets
 
     workspace = find_workspace()
     found = [workspace.dataset(item) for item in datasets] if datasets else list(workspace.datasets())
-    options = VerifyOptions(check_size_only=sizes_only, logical_hash=not no_logical)
-    code = verify_datasets(found, options, output)
+    asked = Asked(
+        integrity=integrity or not replay,
+        replay=(replay or not integrity) and not sizes_only,
+        recursive=recursive,
+        first=first,
+        last=last,
+        engine=engine,
+        sizes_only=sizes_only,
+        logical=not no_logical,
+    )
+    code = verify_datasets(workspace, found, asked, output)
     if code:
         raise typer.Exit(code)

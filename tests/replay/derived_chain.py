@@ -86,7 +86,7 @@ class Root:
             described = written.data_slice
             moment = Timestamp.from_datetime(EVENT_TIME + timedelta(minutes=10 * self._steps))
             self.chain.add_data(data_slice=described, watermark=moment)
-            name = {ref: written.path for ref in _refs(self.chain.last)}
+            name = dict.fromkeys(_refs(self.chain.last), written.path)
             self._workspace.append_blocks(self.dataset, [self.chain.last], name)
         self._steps += 1
 
@@ -97,7 +97,9 @@ def _refs(block: StoredBlock) -> list:
     return list(new_objects(block.block))
 
 
-def derivative(workspace: Workspace, name: str, transform: TransformSql, *inputs: LocalDataset) -> LocalDataset:
+def derivative(
+    workspace: Workspace, name: str, transform: TransformSql, *inputs: LocalDataset
+) -> LocalDataset:
     """A derivative dataset without a step."""
     sources = tuple(TransformInput(dataset_ref=item.id, alias=str(item.alias)) for item in inputs)
     events: list[MetadataEvent] = [
@@ -134,8 +136,12 @@ def grown(workspace: Workspace, engine: TransformEngine, steps: int = STEPS) -> 
     """`root`, and `stateless` and `windowed` over it, of so many steps."""
     root = Root(workspace)
     pinned = TransformSql(engine=engine.name, version=engine.version())
-    stateless = derivative(workspace, "stateless", replace(pinned, queries=(SqlQueryStep(query=STATELESS),)), root.dataset)
-    windowed = derivative(workspace, "windowed", replace(pinned, queries=(SqlQueryStep(query=WINDOWED),)), root.dataset)
+    stateless = derivative(
+        workspace, "stateless", replace(pinned, queries=(SqlQueryStep(query=STATELESS),)), root.dataset
+    )
+    windowed = derivative(
+        workspace, "windowed", replace(pinned, queries=(SqlQueryStep(query=WINDOWED),)), root.dataset
+    )
     transforms = Transforms(workspace, lambda transform: engine, clock())
     for _ in range(steps):
         root.grow()

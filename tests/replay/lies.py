@@ -94,7 +94,9 @@ def wrong_interval(copy: Copy, random_: random.Random, root: InputChain) -> int:
 def another_query(copy: Copy, random_: random.Random, root: InputChain) -> int:
     """In the place of the true one, or before a later step."""
     event: SetTransform = copy.event(1)
-    ((part, others),) = [item for item in _OTHER_QUERIES.items() if item[0] in event.transform.queries[0].query]
+    ((part, others),) = [
+        item for item in _OTHER_QUERIES.items() if item[0] in event.transform.queries[0].query
+    ]
     text = event.transform.queries[0].query.replace(part, random_.choice(others))
     other = replace(event, transform=replace(event.transform, queries=(SqlQueryStep(query=text),)))
     place = random_.choice([copy.steps[0], *copy.steps[-2:]])

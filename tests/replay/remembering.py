@@ -16,7 +16,7 @@ class Remembering:
     """A `TransformEngine` around a real one; requests are told apart by the contents of their files."""
 
     def __init__(self, engine: TransformEngine, folder: Path) -> None:
-        self._engine = engine
+        self.real = engine
         self._folder = folder
         self._done: dict[str, StepDone | Exception] = {}
         self._lock = threading.Lock()
@@ -24,13 +24,13 @@ class Remembering:
 
     @property
     def name(self) -> str:
-        return self._engine.name
+        return self.real.name
 
     def version(self) -> str:
-        return self._engine.version()
+        return self.real.version()
 
     def validate(self, transform: TransformSql, tables: Sequence[TableSchema]) -> ValidQuery:
-        return self._engine.validate(transform, tables)
+        return self.real.validate(transform, tables)
 
     def execute(self, request: TransformRequest, say: Say) -> StepDone:
         key = _key(request)
@@ -54,7 +54,7 @@ class Remembering:
         checkpoint: Path | None,
         new_checkpoint: Path,
     ) -> None:
-        self._engine.migrate(old, new, tables, checkpoint, new_checkpoint)
+        self.real.migrate(old, new, tables, checkpoint, new_checkpoint)
 
     def _evaluated(self, key: str, request: TransformRequest, say: Say) -> StepDone | Exception:
         asked = replace(
@@ -64,7 +64,7 @@ class Remembering:
         )
         done: StepDone | Exception
         try:
-            done = self._engine.execute(asked, say)
+            done = self.real.execute(asked, say)
         except Exception as error:
             done = error
         with self._lock:

@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 from odf_core.data import write_slice
 from odf_core.identity import Multihash
 from odf_core.metadata import (
+    Checkpoint,
     DataSlice,
     ExecuteTransform,
     MetadataBlock,
@@ -63,9 +64,21 @@ class Copy:
         shutil.move(made.path, self.slice_path(made.data_slice))
         return made.data_slice
 
+    def put_checkpoint(self, content: bytes) -> Checkpoint:
+        """A checkpoint of this content."""
+        made = Checkpoint(physical_hash=Multihash.sha3_256(content), size=len(content))
+        (self.path / "checkpoints" / str(made.physical_hash)).write_bytes(content)
+        return made
+
+    def chained(self) -> list[StoredBlock]:
+        """The blocks with right links, and whatever else they say."""
+        made: list[StoredBlock] = []
+        for block in self.blocks:
+            made.append(make_block(replace(block, prev_block_hash=made[-1].hash if made else None)))
+        return made
+
     def rebuild(self) -> list[StoredBlock]:
         """Links, offsets and what a step repeats of the one before, right again; the head set."""
-        made: list[StoredBlock] = []
         last_offset: int | None = None
         before: ExecuteTransform | None = None
         for place, block in enumerate(self.blocks):
@@ -75,8 +88,7 @@ class Copy:
                 last_offset = (
                     before.prev_offset if before.new_data is None else before.new_data.offset_interval.end
                 )
-            previous = made[-1].hash if made else None
-            made.append(make_block(replace(self.blocks[place], prev_block_hash=previous)))
+        made = self.chained()
         self.hashes = [block.hash for block in made]
         for block in made:
             (self.path / "blocks" / str(block.hash)).write_bytes(block.data)
@@ -88,10 +100,16 @@ class Copy:
         data, start = event.new_data, 0 if last_offset is None else last_offset + 1
         if data is not None and data.offset_interval.start != start:
             table = self.table(place)
-            data = self.put(table.set_column(0, table.schema.field(0), pa.array(range(start, start + len(table)), pa.int64())))
+            data = self.put(
+                table.set_column(
+                    0, table.schema.field(0), pa.array(range(start, start + len(table)), pa.int64())
+                )
+            )
         inputs = event.query_inputs
         if before is not None:
-            inputs = tuple(_continued(item, last) for item, last in zip(inputs, before.query_inputs, strict=True))
+            inputs = tuple(
+                _continued(item, last) for item, last in zip(inputs, before.query_inputs, strict=True)
+            )
         self.change(place, prev_offset=last_offset, new_data=data, query_inputs=inputs)
 
 
@@ -115,6 +133,9 @@ class World:
     engine: Any
     datasets: dict[str, LocalDataset]
     folder: Path
+
+    def next_number(self) -> int:
+        return next(_numbers)
 
     def copy(self, name: str) -> Copy:
         path = self.folder / f"copy-{next(_numbers)}"
