@@ -13,6 +13,7 @@ from odf_core.engines import transforming
 from odf_core.engines.transforming import SparkTransforms
 from odf_core.identity import DatasetId
 from odf_core.metadata import OffsetInterval, SqlQueryStep, Timestamp, TransformSql
+from odf_core.transform.port import TransformEngine
 from odf_core.transform.request import DatasetVocabulary, TransformRequest, TransformRequestInput, Watermark
 from odf_core.workspace.adding import new_dataset_id
 
@@ -97,12 +98,13 @@ _folders = itertools.count()
 class Derived:
     """A query, one string or (alias, query) pairs, over inputs; `conf` sets the session."""
 
-    engine: SparkTransforms
+    engine: TransformEngine
     inputs: list[Input]
     query: str | list[tuple[str | None, str]]
     folder: Path
     conf: dict[str, str] | None = None
     small: bool = True
+    version: str | None = None
     id: DatasetId = field(default_factory=new_dataset_id)
     next_offset: int = 0
     checkpoint: Path | None = None
@@ -111,9 +113,9 @@ class Derived:
     @property
     def transform(self) -> TransformSql:
         if isinstance(self.query, str):
-            return TransformSql(engine="spark", query=self.query)
+            return TransformSql(engine=self.engine.name, version=self.version, query=self.query)
         steps = tuple(SqlQueryStep(alias=alias, query=query) for alias, query in self.query)
-        return TransformSql(engine="spark", queries=steps)
+        return TransformSql(engine=self.engine.name, version=self.version, queries=steps)
 
     def step(self, slices, watermarks) -> Step:
         """Slices as `Input.slice` gave them and watermarks (minutes or None), one of each for each input."""

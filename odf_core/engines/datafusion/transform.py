@@ -1,4 +1,4 @@
-"""Transformations by DataFusion: each step in a process of its own behind fences, without a JVM (data.md 4.5).
+"""Transformations by DataFusion: each step in a process of its own, without a JVM (data.md 4.5).
 
 A transformation without a version is of a deployed coordinator and follows the rules of its engine: any
 query, over the new records alone, with operations only where the query selects them. With our version only
