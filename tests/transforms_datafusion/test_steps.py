@@ -5,9 +5,12 @@ import itertools
 import pyarrow as pa
 import pytest
 
+from odf_core.engines.datafusion.calls import StepRequest, Validate
 from odf_core.engines.datafusion.options import DataFusionOptions
+from odf_core.engines.datafusion.step import answer
 from odf_core.engines.datafusion.transform import DataFusionTransforms
 from odf_core.engines.errors import EngineDied, EngineTimeout, QueryInvalid, QueryRefused
+from odf_core.engines.transform_calls import query_of
 from odf_core.metadata import TransformSql
 from odf_core.transform.errors import CheckpointUnreadable, InvalidQueryResult, QueryNotMigratable
 from odf_core.transform.port import TableSchema
@@ -51,6 +54,12 @@ def tables(*names: str) -> list[TableSchema]:
     return [TableSchema(name, Input(name, COLUMNS, None).schema, VOCAB) for name in names]
 
 
+def ask(query: str) -> None:
+    """What validating raises, here rather than in a process of its own."""
+    asked = query_of(TransformSql(engine="datafusion", query=query), tables("a", "b"))
+    answer(StepRequest(call=Validate(query=asked), files=(), folder="", memory_bytes=1 << 30))
+
+
 def valid(query: str):
     return ENGINE.validate(TransformSql(engine="datafusion", query=query), tables("a", "b"))
 
@@ -91,8 +100,8 @@ def test_the_same_request_gives_the_same_rows_each_time(sources, tmp_path):
 
 
 def test_half_a_correction_that_is_left_is_an_addition_or_a_retraction(sources, tmp_path):
-    step = derived(sources, PROJECT, tmp_path).step([sources[0].slice(RECORDS), None], [None, None])
-    assert told(step)[2:] == [(2, "X", 2), (3, "X", 10), (1, "Y", 4), (0, "Z", 8)]
+    done = derived(sources, PROJECT, tmp_path).step([sources[0].slice(RECORDS), None], [None, None])
+    assert told(done)[2:] == [(2, "X", 2), (3, "X", 10), (1, "Y", 4), (0, "Z", 8)]
 
 
 def test_the_watermark_of_each_input_is_remembered(sources, tmp_path):
@@ -167,8 +176,14 @@ def test_a_deployed_chain_groups_new_records_alone(sources, tmp_path):
 )
 def test_what_is_refused(query, error, words):
     with pytest.raises(error, match=words) as raised:
-        valid(query)
+        ask(query)
     assert raised.value.message.endswith(".")
+
+
+def test_a_refusal_comes_back_from_the_process():
+    with pytest.raises(QueryRefused, match="groups rows") as raised:
+        valid("select event_time, count(*) from a group by event_time")
+    assert raised.value.objects == ("Aggregate",)
 
 
 def test_what_is_valid_gets_the_version_and_the_columns():

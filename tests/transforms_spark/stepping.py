@@ -118,7 +118,8 @@ class Derived:
         return TransformSql(engine=self.engine.name, version=self.version, queries=steps)
 
     def step(self, slices, watermarks) -> Step:
-        """Slices as `Input.slice` gave them and watermarks (minutes or None), one of each for each input."""
+        """Slices as `Input.slice` gave them (or several in a list) and watermarks (minutes or None), for
+        each input."""
         folder = self.folder / f"step-{next(_folders)}"
         folder.mkdir()
         request = TransformRequest(
@@ -197,4 +198,6 @@ def _asked(folder, number, source, made, mark) -> TransformRequestInput:
     )
     if made is None:
         return asked
-    return replace(asked, data_paths=(str(made[0]),), offset_interval=made[1])
+    parts = made if isinstance(made, list) else [made]
+    interval = OffsetInterval(start=parts[0][1].start, end=parts[-1][1].end)
+    return replace(asked, data_paths=tuple(str(path) for path, _ in parts), offset_interval=interval)
