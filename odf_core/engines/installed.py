@@ -4,7 +4,9 @@ from dataclasses import dataclass, field
 
 from odf_core.engines.datafusion.options import DataFusionOptions
 from odf_core.engines.datafusion.transform import DataFusionTransforms
+from odf_core.engines.errors import JavaNotFound
 from odf_core.engines.handle import SparkEngine
+from odf_core.engines.java import find_java
 from odf_core.engines.options import SparkOptions
 from odf_core.engines.transforming import SparkTransforms
 from odf_core.metadata import TransformSql
@@ -12,6 +14,23 @@ from odf_core.transform.errors import EngineNotInstalled
 from odf_core.transform.port import TransformEngine
 
 NAMES = ("spark", "datafusion")
+DEFAULT = "spark"
+"""The engine of queries that name none."""
+
+
+@dataclass(frozen=True, slots=True)
+class InstalledEngine:
+    """An engine that is here. `java` is the version of the Java that it would run on, None where it needs
+    none or finds none (`trouble` says so); `is_fenced`: whether its process is kept from files and network
+    where the machine can.
+    """
+
+    name: str
+    version: str
+    is_default: bool
+    is_fenced: bool
+    java: str | None = None
+    trouble: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +55,25 @@ class InstalledEngines:
             f"({', '.join(NAMES)}); pull the dataset from a repository that computes it.",
             objects=[name],
         )
+
+    def listed(self) -> list[InstalledEngine]:
+        """All engines; none is started."""
+        java, trouble = None, None
+        try:
+            java = find_java(self.spark.java_home).version
+        except JavaNotFound as error:
+            trouble = error.message
+        return [
+            InstalledEngine(
+                name=name,
+                version=self.named(name).version(),
+                is_default=name == DEFAULT,
+                is_fenced=self.spark.sandbox if name == "spark" else True,
+                java=java if name == "spark" else None,
+                trouble=trouble if name == "spark" else None,
+            )
+            for name in NAMES
+        ]
 
     def choose(self, transform: TransformSql) -> TransformEngine:
         """The engine of the version that `transform` names; one that names none is of a deployed coordinator
