@@ -1,15 +1,25 @@
 """Steps on DataFusion with our version: they add up to the query over the whole, in any division."""
 
 import itertools
+import subprocess
+import sys
 
 import pyarrow as pa
 import pytest
 
+from odf_core.engines.datafusion import warm_pool
 from odf_core.engines.datafusion.calls import StepRequest, Validate
 from odf_core.engines.datafusion.options import DataFusionOptions
 from odf_core.engines.datafusion.step import answer
 from odf_core.engines.datafusion.transform import DataFusionTransforms
-from odf_core.engines.errors import EngineDied, EngineTimeout, QueryInvalid, QueryRefused
+from odf_core.engines.errors import (
+    EngineDied,
+    EngineFailed,
+    EngineTimeout,
+    InvalidEngineRequest,
+    QueryInvalid,
+    QueryRefused,
+)
 from odf_core.engines.transform_calls import query_of
 from odf_core.metadata import TransformSql
 from odf_core.transform.errors import CheckpointUnreadable, InvalidQueryResult, QueryNotMigratable
@@ -220,13 +230,41 @@ def test_another_query_takes_over_the_watermarks(sources, tmp_path):
         ENGINE.migrate(of_spark, new, tables("a", "b"), None, tmp_path / "none")
 
 
+def test_what_is_not_handed_over_cannot_be_read(sources, tmp_path, monkeypatch):
+    """The fences of a call are for its files alone."""
+    if not landlock_works():
+        pytest.skip("this kernel has no Landlock")
+    made = derived(sources[:1], "select op, event_time, k from a", tmp_path)
+    slices = [sources[0].slice(RECORDS)]
+    made.step(slices, [None])
+    monkeypatch.setattr("odf_core.engines.datafusion.transform._files", lambda request: ())
+    with pytest.raises(InvalidEngineRequest, match="Permission denied"):
+        made.step(slices, [None])
+
+
+def landlock_works() -> bool:
+    program = (
+        "from odf_core.engines.sandbox.landlock import restrict_files; print(restrict_files([], [], []))"
+    )
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return not told.stdout.startswith("none")
+
+
+def test_a_process_that_was_killed_is_replaced(sources, tmp_path):
+    made = derived(sources[:1], "select op, event_time, k from a", tmp_path)
+    made.step([sources[0].slice(RECORDS)], [None])
+    for _, process in warm_pool._idle:
+        process.kill()
+    assert made.step([sources[0].slice(RECORDS)], [None]).interval is not None
+
+
 def test_a_step_that_takes_too_long_or_too_much_is_ended(sources, tmp_path):
     query = "select event_time, repeat('x', 1000000000) as s from a"
     slices = [sources[0].slice(RECORDS)]
     greedy = Derived(
         DataFusionTransforms(DataFusionOptions(memory_bytes=1 << 30)), [sources[0]], query, tmp_path
     )
-    with pytest.raises((EngineDied, QueryInvalid)):
+    with pytest.raises((EngineDied, EngineFailed, QueryInvalid)):
         greedy.step(slices, [None])
     slow = Derived(
         DataFusionTransforms(DataFusionOptions(step_seconds=0.05)), [sources[0]], PROJECT, tmp_path

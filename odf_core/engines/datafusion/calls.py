@@ -54,8 +54,10 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class StepAnswer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One of the three; an error as `OdfError.diagnostics` has it. All None: a migration."""
+    """One of them; an error as `OdfError.diagnostics` has it, `died` how a process ended without an answer.
+    All None: a migration."""
 
     error: dict[str, Any] | None = None
+    died: str | None = None
     validated: Validated | None = None
     done: Done | None = None

@@ -32,7 +32,7 @@ def run_child(
             input=content,
             capture_output=True,
             timeout=seconds,
-            env=_environment(folder),
+            env=environment(folder),
             cwd=folder,
             check=False,
         )
@@ -50,7 +50,7 @@ def run_child(
         ) from error
 
 
-def _environment(folder: str) -> dict[str, str]:
+def environment(folder: str) -> dict[str, str]:
     """Nothing of the user's secrets."""
     return {
         "HOME": folder,

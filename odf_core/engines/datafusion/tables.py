@@ -77,7 +77,8 @@ def _read(item: TransformRequestInput) -> InputTable:
 def _slice(path: str, schema: pa.Schema) -> pa.Table:
     """A slice with the columns of the schema; one that an older slice lacks is null."""
     with pq.ParquetFile(path) as parquet:
-        table = parquet.read(columns=[name for name in schema.names if name in parquet.schema_arrow.names])
+        names = [name for name in schema.names if name in parquet.schema_arrow.names]
+        table = parquet.read(columns=names, use_threads=False)
     columns: list[Any] = []
     for item in schema:
         if item.name in table.column_names:

@@ -11,11 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import msgspec
-
 from odf_core.engines.datafusion.calls import Call, Execute, Migrate, StepAnswer, StepRequest, Validate
 from odf_core.engines.datafusion.options import DataFusionOptions
-from odf_core.engines.datafusion.process import run_child
+from odf_core.engines.datafusion.warm_pool import ask
 from odf_core.engines.errors import EngineDied
 from odf_core.engines.identity import datafusion_identity
 from odf_core.engines.messages import encode_message
@@ -27,7 +25,6 @@ from odf_core.transform.errors import QueryNotMigratable
 from odf_core.transform.port import Say, StepDone, TableSchema, ValidQuery
 from odf_core.transform.request import TransformRequest
 
-_CHILD = "odf_core.engines.datafusion.step_child"
 _MIGRATION_SECONDS = 60.0
 
 
@@ -111,7 +108,7 @@ class DataFusionTransforms:
     def _ask(self, call: Call, files: Iterable[str], folder: str, seconds: float) -> StepAnswer:
         memory = self._options.memory_bytes
         request = StepRequest(call=call, files=tuple(files), folder=folder, memory_bytes=memory)
-        answer = run_child(_CHILD, msgspec.json.encode(request), StepAnswer, folder, seconds, memory)
+        answer = ask(request, seconds)
         if answer.error is not None:
             raise error_of(answer.error)
         return answer
