@@ -8,14 +8,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from odf_core.engines.handle import SparkEngine
+from odf_core.engines.installed import InstalledEngines
 from odf_core.engines.merging import SparkMerges
 from odf_core.engines.options import SparkOptions
 from odf_core.engines.querying import SparkQueries
-from odf_core.engines.transforming import SparkTransforms
 from odf_core.engines.trial import QuickTrials
 from odf_core.ingest.merge_job import MergeJob
 from odf_core.metadata import TransformSql
-from odf_core.transform.errors import EngineNotInstalled
 from odf_core.transform.port import TransformEngine
 
 
@@ -39,20 +38,8 @@ def try_queries(job: MergeJob) -> None:
 
 
 def choose_engine(transform: TransformSql) -> TransformEngine:
-    """The engine that a transform names. Raises `EngineNotInstalled`."""
-    options = SparkOptions.from_environment()
-    engine = SparkTransforms(SparkEngine(options), options.call_seconds)
-    if transform.engine.lower() != engine.name:
-        raise EngineNotInstalled(
-            f"The query is for the engine {transform.engine[:80]!r}; only {engine.name} is here.",
-            objects=[transform.engine[:80]],
-        )
-    if transform.version not in (None, engine.version()):
-        raise EngineNotInstalled(
-            f"The query is for {engine.name} of the version {transform.version}; here is {engine.version()}.",
-            objects=[transform.version],
-        )
-    return engine
+    """The engine, of the version, that a transform names. Raises `EngineNotInstalled`."""
+    return InstalledEngines().choose(transform)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from app.cli.admin_commands import admin
 from app.cli.chain_commands import chain
 from app.cli.commit_command import commit
 from app.cli.dataset_commands import register_dataset_commands
+from app.cli.engine_commands import engine
 from app.cli.format_commands import block, hashes
 from app.cli.ingest_commands import ingest
 from app.cli.maintenance_commands import register_maintenance_commands
@@ -75,6 +76,7 @@ cli.command()(pull)
 cli.command()(push)
 register_login_commands(cli)
 cli.add_typer(repo)
+cli.add_typer(engine)
 cli.command()(serve)
 cli.command()(worker)
 cli.add_typer(admin)

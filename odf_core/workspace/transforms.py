@@ -19,6 +19,7 @@ from odf_core.transform.plan import plan_next
 from odf_core.transform.port import Say, TransformEngine
 from odf_core.workspace.creation import append_blocks
 from odf_core.workspace.dataset import LocalDataset
+from odf_core.workspace.equivalence import choose_equivalent
 from odf_core.workspace.workspace import Workspace
 
 ChooseEngine: TypeAlias = Callable[[TransformSql], TransformEngine]
@@ -71,6 +72,7 @@ class Transforms:
             def locate(dataset_id: DatasetId, ref: ObjectRef) -> Path:
                 return places[dataset_id].object_path(ref)
 
+            choose = choose_equivalent(self.choose, self.workspace.root, dataset.id)
             while True:
                 step = plan_next(derivation.state, chains, changed_since=derivation.changed_since)
                 if step is None:
@@ -78,7 +80,7 @@ class Transforms:
                 system_time = self.now()
                 target = Target(dataset.id, _name(dataset))
                 with self._workdir() as workdir:
-                    engine = self.choose(step.transform)
+                    engine = choose(step.transform)
                     executed = execute_step(step, target, engine, system_time, locate, workdir, self.say)
                     commit = commit_of(executed, system_time)
                     if commit is None:

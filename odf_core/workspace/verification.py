@@ -28,6 +28,7 @@ from odf_core.verify import (
 from odf_core.verify.replay import replay
 from odf_core.verify.trouble import raise_if_trouble
 from odf_core.workspace.dataset import LocalDataset
+from odf_core.workspace.equivalence import choose_equivalent
 from odf_core.workspace.transforms import ChooseEngine
 from odf_core.workspace.workspace import Workspace
 
@@ -133,7 +134,8 @@ class Verifications:
 
         target = Target(dataset.id, _name(dataset))
         with _workdir(self.workspace) as workdir:
-            return replay(target, blocks, chain, self.choose, locate, workdir, options, progress=show)
+            choose = choose_equivalent(self.choose, self.workspace.root, dataset.id)
+            return replay(target, blocks, chain, choose, locate, workdir, options, progress=show)
 
     def _ordered(self, datasets: Sequence[LocalDataset]) -> list[LocalDataset]:
         """The datasets and all that they are computed from, inputs first, as far as they are here."""

@@ -7,7 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from odf_core.engines.datafusion.querying import DataFusionOptions, DataFusionQueries
+from odf_core.engines.datafusion.options import DataFusionOptions
+from odf_core.engines.datafusion.querying import DataFusionQueries
 from odf_core.engines.errors import EngineDied, EngineTimeout, QueryInvalid
 from odf_core.engines.query_job import Table
 from odf_core.errors import NotFound

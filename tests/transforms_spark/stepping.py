@@ -13,6 +13,7 @@ from odf_core.engines import transforming
 from odf_core.engines.transforming import SparkTransforms
 from odf_core.identity import DatasetId
 from odf_core.metadata import OffsetInterval, SqlQueryStep, Timestamp, TransformSql
+from odf_core.transform.port import TransformEngine
 from odf_core.transform.request import DatasetVocabulary, TransformRequest, TransformRequestInput, Watermark
 from odf_core.workspace.adding import new_dataset_id
 
@@ -97,12 +98,13 @@ _folders = itertools.count()
 class Derived:
     """A query, one string or (alias, query) pairs, over inputs; `conf` sets the session."""
 
-    engine: SparkTransforms
+    engine: TransformEngine
     inputs: list[Input]
     query: str | list[tuple[str | None, str]]
     folder: Path
     conf: dict[str, str] | None = None
     small: bool = True
+    version: str | None = None
     id: DatasetId = field(default_factory=new_dataset_id)
     next_offset: int = 0
     checkpoint: Path | None = None
@@ -111,12 +113,13 @@ class Derived:
     @property
     def transform(self) -> TransformSql:
         if isinstance(self.query, str):
-            return TransformSql(engine="spark", query=self.query)
+            return TransformSql(engine=self.engine.name, version=self.version, query=self.query)
         steps = tuple(SqlQueryStep(alias=alias, query=query) for alias, query in self.query)
-        return TransformSql(engine="spark", queries=steps)
+        return TransformSql(engine=self.engine.name, version=self.version, queries=steps)
 
     def step(self, slices, watermarks) -> Step:
-        """Slices as `Input.slice` gave them and watermarks (minutes or None), one of each for each input."""
+        """Slices as `Input.slice` gave them (or several in a list) and watermarks (minutes or None), for
+        each input."""
         folder = self.folder / f"step-{next(_folders)}"
         folder.mkdir()
         request = TransformRequest(
@@ -195,4 +198,6 @@ def _asked(folder, number, source, made, mark) -> TransformRequestInput:
     )
     if made is None:
         return asked
-    return replace(asked, data_paths=(str(made[0]),), offset_interval=made[1])
+    parts = made if isinstance(made, list) else [made]
+    interval = OffsetInterval(start=parts[0][1].start, end=parts[-1][1].end)
+    return replace(asked, data_paths=tuple(str(path) for path, _ in parts), offset_interval=interval)
