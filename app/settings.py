@@ -285,6 +285,20 @@ class IngestSettings(_Group):
         return value
 
 
+class TransformSettings(_Group):
+    """Derivative datasets, which the node keeps up to date with their inputs."""
+
+    retry_seconds: float = Field(
+        600, gt=0, description="How long after a failed update a dataset that is behind is tried again."
+    )
+    validate_seconds: float = Field(
+        10,
+        gt=0,
+        description="Longest time in which a new query is checked before it is answered; what takes longer "
+        "is told by the first update.",
+    )
+
+
 class QuerySettings(_Group):
     """SQL over the datasets of the node."""
 
@@ -411,6 +425,7 @@ class Settings(BaseSettings):
     jobs: JobsSettings = JobsSettings()
     ingest: IngestSettings = IngestSettings()
     query: QuerySettings = QuerySettings()
+    transform: TransformSettings = TransformSettings()
     limits: LimitSettings = LimitSettings()
     log: LogSettings = LogSettings()
     embedded: EmbeddedSettings = EmbeddedSettings()

@@ -19,13 +19,16 @@ router = APIRouter(tags=["jobs"])
 
 
 class IngestResult(BaseModel):
-    """What an ingest or a pull came to."""
+    """What an ingest, a pull or a transform came to."""
 
     result: str = Field(description="`Updated`, or `UpToDate` where there was nothing new.")
     old_head: str = Field(alias="oldHead")
     new_head: str = Field(alias="newHead")
     num_blocks: int = Field(alias="numBlocks")
     num_records: int = Field(alias="numRecords")
+    late_records: int | None = Field(
+        None, alias="lateRecords", description="Records of inputs that came after their window was closed."
+    )
     why: str | None = Field(None, description="Why nothing was added, where nothing was.")
 
 

@@ -1,0 +1,6 @@
+"""A node with one worker beside it and the engine of the run, for all tests of a module."""
+
+from tests.app_ingest.conftest import ingest_node
+from tests.spark_fixture import spark_engine
+
+__all__ = ["ingest_node", "spark_engine"]
