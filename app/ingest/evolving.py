@@ -49,7 +49,8 @@ async def commit_events(
 
     With `expected_head`, only if that is the head; `dry_run` checks and writes nothing. Raises what
     `read_events`, `pin_transforms` and `evolve` raise, `FetchNotAllowed` for what this node does not do
-    for strangers, `TransformCycle`, `HeadMoved`, `DatasetNotFound`, `StoreUnavailable`, `DatabaseUnavailable`, `CommitOutcomeUnknown`.
+    for strangers, `TransformCycle`, `HeadMoved`, `DatasetNotFound`, `StoreUnavailable`,
+    `DatabaseUnavailable`, `CommitOutcomeUnknown`.
     """
     bounds = node.settings.bounds
     events = await anyio.to_thread.run_sync(read_events, text, "the body", bounds)

@@ -100,7 +100,7 @@ async def start_due_pulls(node: NodeContext) -> int:
 async def start_pull(
     conn: AsyncConnection, dataset_pk: int, dataset_kind: str, account_id: UUID, request: PullRequest
 ) -> UUID:
-    """The job of a poll, or of the transform of a derivative dataset; one that waits already is not doubled."""
+    """The job of a poll, or of the transform of a derivative dataset: the waiting one, else a new one."""
     if dataset_kind == DERIVATIVE:
         return await start_transform(conn, dataset_pk, account_id)
     waiting = await find_waiting(conn, "pull", dataset_pk)
