@@ -17,6 +17,7 @@ from app.ops.logs import configure_logging
 from app.transform.engines import installed_engines
 from app.transform.triggers import start_stragglers
 from app.transform.work import TransformWork
+from app.verification.work import VerifyWork
 from app.wiring import open_node
 from odf_core.engines.merging import SparkMerges
 
@@ -40,7 +41,10 @@ async def _work(services: NodeServices) -> None:
         async with open_node(settings, services.open_bucket) as node:
             engine = SparkMerges(spark_engine(settings), settings.spark.call_seconds)
             ingest = IngestWork(node, engine, scratch, dict(os.environ))
-            transform = TransformWork(node, installed_engines(settings), scratch)
-            work = by_kind({"ingest": ingest.run, "pull": ingest.run, "transform": transform.run})
+            choose = installed_engines(settings)
+            transform, verify = TransformWork(node, choose, scratch), VerifyWork(node, choose, scratch)
+            work = by_kind(
+                {"ingest": ingest.run, "pull": ingest.run, "transform": transform.run, "verify": verify.run}
+            )
             chores = [partial(start_due_pulls, node), partial(start_stragglers, node)]
             await Worker(node, work, chores).run()

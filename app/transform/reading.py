@@ -17,7 +17,7 @@ from app.datasets.model import Action, DatasetAddress, DatasetInfo
 from app.datasets.service import find_dataset, find_dataset_by_id, find_dataset_by_pk
 from app.transform.chains import read_whole_chain
 from odf_core.errors import NotFound
-from odf_core.identity import AccountName, DatasetId, Multihash
+from odf_core.identity import DatasetAlias, DatasetId, Multihash
 from odf_core.metadata import StoredBlock, TransformInput
 from odf_core.transform.chains import InputChain
 from odf_core.transform.derivation import Derivation
@@ -57,7 +57,7 @@ async def read_target(node: NodeContext, dataset_pk: int, account_id: UUID) -> T
             raise DatasetNotFound("The dataset was deleted.")
         blocks = await read_whole_chain(conn, dataset, limits)
         caller = Caller(await find_account_by_id(conn, account_id))
-        inputs = [await find_input(conn, caller, dataset, item) for item in _inputs_of(dataset, blocks)]
+        inputs = [await find_input(conn, caller, dataset.alias, item) for item in _inputs_of(dataset, blocks)]
         chains = [
             InputChain(item.id, str(item.alias), await read_whole_chain(conn, item, limits))
             for item in inputs
@@ -76,20 +76,20 @@ def _inputs_of(dataset: DatasetInfo, blocks: Sequence[StoredBlock]) -> Sequence[
 
 
 async def find_input(
-    conn: AsyncConnection, caller: Caller, dataset: DatasetInfo, item: TransformInput
+    conn: AsyncConnection, caller: Caller, reader: DatasetAlias, item: TransformInput
 ) -> DatasetInfo:
-    """The dataset that an input names, if the caller may read it. Raises `InputNotHere`."""
+    """The dataset that an input of `reader` names, if the caller may read it. Raises `InputNotHere`."""
     ref = item.dataset_ref
     if isinstance(ref, DatasetId):
         found = await find_dataset_by_id(conn, ref)
     else:
-        owner = ref.account or AccountName(dataset.owner_name)
-        found = await find_dataset(conn, DatasetAddress(owner, ref.name))
+        owner = ref.account or reader.account
+        found = None if owner is None else await find_dataset(conn, DatasetAddress(owner, ref.name))
     try:
         return authorize(caller, found, Action.READ)
     except DatasetNotFound as error:
         raise InputNotHere(
-            f"The input {ref} of {dataset.alias} is not on this node, or its owner may not read it; push it "
+            f"The input {ref} of {reader} is not on this node, or its owner may not read it; push it "
             "here, or have it made readable.",
             objects=[ref],
         ) from error
