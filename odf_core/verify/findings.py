@@ -1,6 +1,7 @@
 """What a verification found, as values."""
 
 import enum
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +25,8 @@ class Finding:
 
     `code` is stable: that of the error which a reader of the object would meet (`object_not_found`,
     `object_hash_mismatch`, `slice_offsets_mismatch` …) or one of this package (`head_missing`,
-    `chain_incomplete`). `objects` are the hashes it is about; `block` is the block whose word is broken.
+    `chain_incomplete`, `not_reproducible`). `objects` are the hashes it is about; `block` is the block whose
+    word is broken. `details` are JSON-compatible facts for programs; a replay tells here what differs.
     """
 
     code: str
@@ -32,6 +34,7 @@ class Finding:
     message: str
     objects: tuple[str, ...] = ()
     block: str | None = None
+    details: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @classmethod
     def of_error(cls, error: OdfError, *, block: Multihash | None = None, about: object = None) -> "Finding":
@@ -41,14 +44,15 @@ class Finding:
         return cls(error.code, severity, error.message, objects, None if block is None else str(block))
 
     def to_json(self) -> dict[str, Any]:
-        """A JSON-compatible object."""
-        return {
+        """A JSON-compatible object; `details` only where there are some."""
+        facts = {
             "code": self.code,
             "severity": self.severity.value,
             "message": self.message,
             "objects": list(self.objects),
             "block": self.block,
         }
+        return {**facts, "details": dict(self.details)} if self.details else facts
 
 
 @dataclass(slots=True)
@@ -97,6 +101,77 @@ class VerificationReport:
 
     findings: list[Finding] = field(default_factory=list)
     summary: VerificationSummary = field(default_factory=VerificationSummary)
+
+    @property
+    def ok(self) -> bool:
+        return self.summary.ok
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class EngineUsed:
+    """An engine that evaluated steps; `version` is its identity."""
+
+    name: str
+    version: str
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-compatible object."""
+        return {"name": self.name, "version": self.version}
+
+
+@dataclass(slots=True)
+class ReplaySummary:
+    """What was evaluated again: of the `steps` in the range from `first` to `last` (None: from the Seed, to
+    the head; both included) so many were `replayed`, by these engines."""
+
+    head: Multihash | None = None
+    first: Multihash | None = None
+    last: Multihash | None = None
+    steps: int = 0
+    replayed: int = 0
+    looked_at: int = 0
+    errors: int = 0
+    warnings: int = 0
+    engines: set[EngineUsed] = field(default_factory=set)
+
+    @property
+    def complete(self) -> bool:
+        """Every step was replayed, whatever came of it."""
+        return self.replayed == self.steps
+
+    @property
+    def ok(self) -> bool:
+        """Every step was replayed and came out as recorded; never true of a step that was left out."""
+        return self.errors == 0 and self.complete
+
+    def count(self, finding: Finding) -> None:
+        if finding.severity is Severity.ERROR:
+            self.errors += 1
+        else:
+            self.warnings += 1
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON-compatible object."""
+        return {
+            "ok": self.ok,
+            "complete": self.complete,
+            "head": None if self.head is None else str(self.head),
+            "from": None if self.first is None else str(self.first),
+            "to": None if self.last is None else str(self.last),
+            "steps": self.steps,
+            "replayed": self.replayed,
+            "errors": self.errors,
+            "warnings": self.warnings,
+            "engines": [engine.to_json() for engine in sorted(self.engines)],
+        }
+
+
+@dataclass(slots=True)
+class ReplayReport:
+    """All findings of the replay of one dataset, and the summary."""
+
+    findings: list[Finding] = field(default_factory=list)
+    summary: ReplaySummary = field(default_factory=ReplaySummary)
 
     @property
     def ok(self) -> bool:

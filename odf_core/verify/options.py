@@ -30,12 +30,25 @@ class VerifyOptions:
     limits: Limits = field(default_factory=Limits)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayOptions:
+    """What of a chain is replayed: the steps from the block `first` to the block `last`, both included (None:
+    from the Seed, to the head), `parallelism` at once. Of rows that differ the first `rows` are told."""
+
+    first: Multihash | None = None
+    last: Multihash | None = None
+    parallelism: int = field(default_factory=lambda: min(2, os.cpu_count() or 1))
+    rows: int = 5
+    limits: Limits = field(default_factory=Limits)
+
+
 class Phase(enum.StrEnum):
     """The parts of a verification, in their order."""
 
     BLOCKS = "blocks"
     RULES = "rules"
     OBJECTS = "objects"
+    REPLAY = "steps"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,222 @@
+"""Replay of a derivative dataset: every step evaluated again, and held against the record (data.md 5.1).
+
+Steps take the recorded checkpoint and the recorded slices, so that they do not depend on each other: a
+wrong one is found where it is, and several run at once. Rows are compared beside the logical hash, which
+does not bind nulls (data.md 1.9).
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeAlias
+
+from odf_core.chain import ChainState, InvalidInterval
+from odf_core.errors import OdfError
+from odf_core.identity import DatasetId
+from odf_core.metadata import ExecuteTransform, StoredBlock, TransformSql
+from odf_core.transform.chains import InputChain
+from odf_core.transform.derivation import RecordedStep, recorded_steps
+from odf_core.transform.errors import EngineNotInstalled
+from odf_core.transform.execute import Locate, Target
+from odf_core.transform.port import TransformEngine
+from odf_core.verify.checked_files import CheckedFiles
+from odf_core.verify.findings import EngineUsed, Finding, ReplayReport, ReplaySummary, Severity
+from odf_core.verify.options import Phase, Progress, ProgressCallback, ReplayOptions
+from odf_core.verify.replay_step import StepReplay
+from odf_core.verify.trouble import raise_if_trouble
+
+ChooseEngine: TypeAlias = Callable[[TransformSql], TransformEngine]
+"""The engine that a transform names; raises `EngineNotInstalled`."""
+FindChain: TypeAlias = Callable[[DatasetId], InputChain]
+"""All blocks of an input; raises what its store raises."""
+
+
+class Replay:
+    """One run over one chain, `blocks` oldest first: iterate once for the findings, in the order of blocks.
+
+    `summary` grows on the way. `locate` need not check what it gives: files are hashed before their first
+    use. Raised are errors of engines and storage that do not answer, and `InvalidInterval` for a range
+    whose ends are no blocks of the chain; all else is a finding. A chain without steps has none.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        blocks: Sequence[StoredBlock],
+        inputs: FindChain,
+        choose: ChooseEngine,
+        locate: Locate,
+        workdir: Path,
+        options: ReplayOptions | None = None,
+        *,
+        progress: ProgressCallback | None = None,
+    ) -> None:
+        self._options = options or ReplayOptions()
+        self._blocks = blocks
+        self._find_chain = inputs
+        self._choose = choose
+        self._step = StepReplay(target, CheckedFiles(locate), workdir, self._options)
+        self._progress = progress or (lambda progress: None)
+        self._chains: dict[DatasetId, InputChain | OdfError] = {}
+        self._engines: dict[tuple[str, str | None], tuple[TransformEngine, str] | EngineNotInstalled] = {}
+        self._skipped: dict[str, tuple[EngineNotInstalled, list[RecordedStep]]] = {}
+        self.summary = ReplaySummary(
+            head=blocks[-1].hash if blocks else None, first=self._options.first, last=self._options.last
+        )
+
+    def __iter__(self) -> Iterator[Finding]:
+        for finding in self._findings():
+            self.summary.count(finding)
+            yield finding
+
+    def _findings(self) -> Iterator[Finding]:
+        sound, broken = self._sound_blocks()
+        chosen = self._chosen()
+        steps = [step for step in recorded_steps(sound) if step.block.hash in chosen]
+        self.summary.steps = sum(
+            block.hash in chosen and isinstance(block.block.event, ExecuteTransform) for block in self._blocks
+        )
+        yield from self._replay(steps)
+        if broken is not None:
+            yield broken
+        for error, skipped in self._skipped.values():
+            yield _not_replayed(error, skipped)
+
+    def _sound_blocks(self) -> tuple[Sequence[StoredBlock], Finding | None]:
+        """The blocks before the first that breaks a rule of the chain: what follows stands on nothing."""
+        state = ChainState(remember_hashes=False)
+        for number, block in enumerate(self._blocks):
+            try:
+                state.append(block)
+            except OdfError as error:
+                raise_if_trouble(error)
+                return self._blocks[:number], Finding.of_error(error, block=block.hash)
+        return self._blocks, None
+
+    def _chosen(self) -> set[object]:
+        """The blocks of the range, its ends included."""
+        names = [block.hash for block in self._blocks]
+        places = {name: number for number, name in enumerate(names)}
+        first, last = self._options.first, self._options.last
+        for end in (first, last):
+            if end is not None and end not in places:
+                raise InvalidInterval(self.summary.head, end)
+        start = 0 if first is None else places[first]
+        stop = len(names) if last is None else places[last] + 1
+        return set(names[start:stop])
+
+    def _replay(self, steps: Sequence[RecordedStep]) -> Iterator[Finding]:
+        """Several steps at once, told in their order; only a few are under way."""
+        waiting: deque[Future[Finding | None]] = deque()
+        parallelism = max(1, self._options.parallelism)
+        with ThreadPoolExecutor(parallelism, "replay") as pool:
+            try:
+                for step in steps:
+                    waiting.append(self._submitted(pool, step))
+                    while len(waiting) > 2 * parallelism:
+                        yield from self._collect(waiting.popleft())
+                while waiting:
+                    yield from self._collect(waiting.popleft())
+            finally:
+                pool.shutdown(wait=True, cancel_futures=True)
+
+    def _submitted(self, pool: ThreadPoolExecutor, step: RecordedStep) -> "Future[Finding | None]":
+        """The step under way, or at once what keeps it from being replayed."""
+        inputs = self._inputs(step)
+        if isinstance(inputs, Finding):
+            return _settled(inputs)
+        transform = step.before.transform
+        chosen = None if transform is None else self._engine(transform.transform)
+        if isinstance(chosen, EngineNotInstalled):
+            self._skipped.setdefault(chosen.message, (chosen, []))[1].append(step)
+            return _settled(None)
+        if chosen is None:
+            return _settled(_cut(step, "transform_not_defined", "No SetTransform stands before it."))
+        engine, version = chosen
+        self.summary.engines.add(EngineUsed(engine.name, version))
+        self.summary.replayed += 1
+        return pool.submit(self._step.run, step, inputs, engine, version)
+
+    def _collect(self, future: "Future[Finding | None]") -> Iterator[Finding]:
+        finding = future.result()
+        self.summary.looked_at += 1
+        self._progress(Progress(Phase.REPLAY, self.summary.looked_at, self.summary.steps))
+        if finding is not None:
+            yield finding
+
+    def _inputs(self, step: RecordedStep) -> list[InputChain] | Finding:
+        event, chains = step.before.transform, []
+        for item in () if event is None else event.inputs:
+            if not isinstance(item.dataset_ref, DatasetId):
+                return _cut(step, "input_not_found", f"It reads {item.dataset_ref}, which is no id.")
+            found = self._chain(item.dataset_ref)
+            if isinstance(found, OdfError):
+                return _cut(step, found.code, found.message, item.dataset_ref)
+            chains.append(found)
+        return chains
+
+    def _chain(self, dataset: DatasetId) -> InputChain | OdfError:
+        if dataset not in self._chains:
+            try:
+                self._chains[dataset] = self._find_chain(dataset)
+            except OdfError as error:
+                raise_if_trouble(error)
+                self._chains[dataset] = error
+        return self._chains[dataset]
+
+    def _engine(self, transform: TransformSql) -> tuple[TransformEngine, str] | EngineNotInstalled:
+        key = (transform.engine, transform.version)
+        if key not in self._engines:
+            try:
+                engine = self._choose(transform)
+                self._engines[key] = engine, engine.version()
+            except EngineNotInstalled as error:
+                self._engines[key] = error
+        return self._engines[key]
+
+
+def replay(
+    target: Target,
+    blocks: Sequence[StoredBlock],
+    inputs: FindChain,
+    choose: ChooseEngine,
+    locate: Locate,
+    workdir: Path,
+    options: ReplayOptions | None = None,
+    *,
+    progress: ProgressCallback | None = None,
+) -> ReplayReport:
+    """All findings at once; raises as `Replay` does."""
+    run = Replay(target, blocks, inputs, choose, locate, workdir, options, progress=progress)
+    findings = list(run)
+    return ReplayReport(findings, run.summary)
+
+
+def _settled(finding: Finding | None) -> "Future[Finding | None]":
+    future: Future[Finding | None] = Future()
+    future.set_result(finding)
+    return future
+
+
+def _cut(step: RecordedStep, code: str, reason: str, about: object = None) -> Finding:
+    """A step that was not replayed."""
+    return Finding(
+        code,
+        Severity.ERROR,
+        f"Block {step.block.hash} was not replayed: {reason}",
+        () if about is None else (str(about),),
+        str(step.block.hash),
+    )
+
+
+def _not_replayed(error: EngineNotInstalled, steps: Sequence[RecordedStep]) -> Finding:
+    first, last = steps[0].block.hash, steps[-1].block.hash
+    return Finding(
+        error.code,
+        Severity.WARNING,
+        f"{len(steps)} steps from block {first} to {last} were not replayed: {error.message}",
+        error.objects,
+        str(first),
+        {"steps": len(steps), "first": str(first), "last": str(last), **error.extras},
+    )
