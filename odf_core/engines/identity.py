@@ -13,6 +13,7 @@ from pathlib import Path
 _HERE = Path(__file__).parent
 _SUFFIXES = frozenset({".py", ".java", ".txt"})
 _DIGITS = 24
+_SHARED = ("state_file.py", "watermarks.py")
 _SPARK = (
     "spark/transforms",
     "spark/gates",
@@ -26,13 +27,13 @@ _SPARK = (
 @cache
 def spark_identity() -> str:
     """The identity of the Spark engine of this installation."""
-    return _identity(("pyspark", "pyarrow"), _SPARK)
+    return _identity(("pyspark", "pyarrow"), (*_SPARK, *_SHARED))
 
 
 @cache
 def datafusion_identity() -> str:
     """The identity of the DataFusion engine of this installation."""
-    return _identity(("datafusion", "pyarrow"), ("datafusion",))
+    return _identity(("datafusion", "pyarrow"), ("datafusion", *_SHARED))
 
 
 def _identity(packages: Sequence[str], code: Iterable[str]) -> str:

@@ -1,6 +1,13 @@
-"""Calls to the Spark engine about transformations, as they go over the wire."""
+"""Calls to engines about transformations, as they go over the wire."""
+
+from collections.abc import Sequence
 
 import msgspec
+
+from odf_core.ingest.merge_job import pack_schema
+from odf_core.metadata import TransformSql
+from odf_core.transform.port import TableSchema
+from odf_core.transform.request import DatasetVocabulary
 
 VALIDATE, EXECUTE, MIGRATE = "validate_transform", "transform", "migrate_transform"
 
@@ -35,3 +42,31 @@ class Migration(msgspec.Struct, frozen=True, kw_only=True):
     new: Query
     checkpoint: str | None = None
     new_checkpoint: str
+
+
+def query_of(transform: TransformSql, tables: Sequence[TableSchema]) -> Query:
+    """The query of a transformation over these tables."""
+    steps = [QueryStep(query=step.query, alias=step.alias) for step in transform.queries or ()]
+    if transform.query is not None:
+        steps.append(QueryStep(query=transform.query))
+    return Query(
+        steps=tuple(steps),
+        tables=tuple(
+            QueryTable(
+                name=table.query_alias,
+                schema=pack_schema(table.columns),
+                names=system_names(table.vocabulary),
+            )
+            for table in tables
+        ),
+    )
+
+
+def system_names(vocab: DatasetVocabulary) -> tuple[str, str, str, str]:
+    """Names of offset, operation, system time and event time; those of the specification for none."""
+    return (
+        vocab.offset_column or "offset",
+        vocab.operation_type_column or "op",
+        vocab.system_time_column or "system_time",
+        vocab.event_time_column or "event_time",
+    )

@@ -17,15 +17,13 @@ from odf_core.engines.transform_calls import (
     MIGRATE,
     VALIDATE,
     Migration,
-    Query,
-    QueryStep,
-    QueryTable,
+    query_of,
 )
-from odf_core.ingest.merge_job import pack_schema, unpack_schema
+from odf_core.ingest.merge_job import unpack_schema
 from odf_core.metadata import OffsetInterval, Timestamp, TransformSql
 from odf_core.transform import errors  # noqa: F401  errors that the engine tells are found by their codes
 from odf_core.transform.port import Say, StepDone, TableSchema, ValidQuery
-from odf_core.transform.request import DatasetVocabulary, TransformRequest, TransformRequestInput
+from odf_core.transform.request import TransformRequest, TransformRequestInput
 
 
 class SparkTransforms:
@@ -43,7 +41,7 @@ class SparkTransforms:
 
     def validate(self, transform: TransformSql, tables: Sequence[TableSchema]) -> ValidQuery:
         """As `TransformEngine.validate`."""
-        content = msgspec.to_builtins(_query(transform, tables))
+        content = msgspec.to_builtins(query_of(transform, tables))
         reply = self._engine.run(VALIDATE, content, deadline=self._deadline)
         return ValidQuery(
             transform=replace(transform, version=self.version()),
@@ -80,37 +78,13 @@ class SparkTransforms:
         """As `TransformEngine.migrate`."""
         with self._engine.exchange() as exchange:
             asked = Migration(
-                old=_query(old, tables),
-                new=_query(new, tables),
+                old=query_of(old, tables),
+                new=query_of(new, tables),
                 checkpoint=None if checkpoint is None else str(exchange.put(checkpoint)),
                 new_checkpoint=str(exchange.folder / "checkpoint"),
             )
             self._engine.run(MIGRATE, msgspec.to_builtins(asked), deadline=self._deadline)
             _fetch(asked.new_checkpoint, str(new_checkpoint))
-
-
-def _query(transform: TransformSql, tables: Sequence[TableSchema]) -> Query:
-    steps = [QueryStep(query=step.query, alias=step.alias) for step in transform.queries or ()]
-    if transform.query is not None:
-        steps.append(QueryStep(query=transform.query))
-    return Query(
-        steps=tuple(steps),
-        tables=tuple(
-            QueryTable(
-                name=table.query_alias, schema=pack_schema(table.columns), names=_names(table.vocabulary)
-            )
-            for table in tables
-        ),
-    )
-
-
-def _names(vocab: DatasetVocabulary) -> tuple[str, str, str, str]:
-    return (
-        vocab.offset_column or "offset",
-        vocab.operation_type_column or "op",
-        vocab.system_time_column or "system_time",
-        vocab.event_time_column or "event_time",
-    )
 
 
 def _fetch(made: str, wanted: str) -> None:

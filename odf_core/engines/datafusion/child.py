@@ -6,6 +6,7 @@ is given, writes in one folder, has no network, and bounded memory; its caller e
 
 import resource
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
@@ -39,17 +40,22 @@ def main() -> None:
     """Answers one request."""
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
     files = [Path(file) for table in request.tables.values() for file in table.files]
-    raise_fence(
-        readable=[*map(Path, _PROGRAMS), *_python_folders(), *files],
-        writable=[Path(request.folder), Path("/dev/null"), Path("/dev/urandom")],
-        listable=[Path(entry) for entry in sys.path if entry],
-        keep_network=None,
-    )
-    resource.setrlimit(resource.RLIMIT_AS, (request.memory_bytes, request.memory_bytes))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    fence_off(files, Path(request.folder), request.memory_bytes)
     from odf_core.engines.datafusion.run import answer  # behind the fences
 
     sys.stdout.buffer.write(msgspec.json.encode(answer(request)))
+
+
+def fence_off(files: Iterable[Path], folder: Path, memory_bytes: int) -> None:
+    """From here on this process reads `files` and Python, writes in `folder`, has so much memory."""
+    raise_fence(
+        readable=[*map(Path, _PROGRAMS), *_python_folders(), *files],
+        writable=[folder, Path("/dev/null"), Path("/dev/urandom")],
+        listable=[Path(entry) for entry in sys.path if entry],
+        keep_network=None,
+    )
+    resource.setrlimit(resource.RLIMIT_AS, (memory_bytes, memory_bytes))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _python_folders() -> list[Path]:

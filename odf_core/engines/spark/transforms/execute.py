@@ -17,7 +17,7 @@ from odf_core.engines.spark.transforms.result import system_names
 from odf_core.engines.spark.transforms.stateful import evaluate
 from odf_core.engines.spark.transforms.stateless import rows_in_order, with_corrections
 from odf_core.engines.spark.transforms.understand import query_digest, understood
-from odf_core.engines.spark.transforms.watermarks import advanced, least
+from odf_core.engines.watermarks import advanced, least
 from odf_core.metadata import TransformSql
 from odf_core.transform.port import StepDone
 from odf_core.transform.request import TransformRequest
