@@ -23,7 +23,7 @@ from pydantic_settings import (
 
 from odf_core.engines.options import EXCHANGE_PATTERN, MASTER_PATTERN, SparkOptions
 from odf_core.errors import InvalidInput
-from odf_core.identity import AccountName
+from odf_core.identity import AccountName, DatasetAlias, DatasetName
 from odf_core.limits import GiB, Limits, MiB
 
 ENV_PREFIX = "ODF_"
@@ -170,6 +170,9 @@ class TransferSettings(_Group):
     archive_parallelism: int = Field(2, ge=1, description="Archives of blocks that are made at one time.")
 
 
+ReplayMode = Literal["none", "after", "before"]
+
+
 class AdmissionSettings(_Group):
     """What is checked before a pushed object becomes part of a dataset."""
 
@@ -184,6 +187,16 @@ class AdmissionSettings(_Group):
         description='Records that `logical_hash = "sample"` hashes in a push; all slices of a push that has '
         "no more, at least one of any other.",
     )
+    replay: ReplayMode = Field(
+        "none",
+        description="Whether new steps of a derivative dataset that is pushed are evaluated again: `none`, "
+        "`after` the push, by a job whose finding is an attestation, or `before` it is accepted.",
+    )
+    replay_of: dict[str, ReplayMode] = Field(
+        {},
+        description="The same for datasets of an account or for one dataset (JSON), such as "
+        '`{"alice": "after", "alice/prices": "before"}`; the nearest counts.',
+    )
     parallelism: int = Field(4, ge=1, le=256, description="Objects that are read and checked at one time.")
     look_ahead_seconds: float = Field(
         0.25,
@@ -191,6 +204,25 @@ class AdmissionSettings(_Group):
         description="How often a session looks for uploads that have arrived, to check them while others "
         "are still on their way; 0: all are checked at the end.",
     )
+
+    @field_validator("replay_of")
+    @classmethod
+    def _names(cls, value: dict[str, ReplayMode]) -> dict[str, ReplayMode]:
+        found: dict[str, ReplayMode] = {}
+        for text, mode in value.items():
+            account, slash, name = text.partition("/")
+            try:
+                folded = AccountName(account).folded
+                found[f"{folded}/{DatasetName(name).folded}" if slash else folded] = mode
+            except InvalidInput as error:
+                raise ValueError(error.message) from error
+        return found
+
+    def replay_mode(self, alias: DatasetAlias) -> ReplayMode:
+        """What is done when this dataset is pushed."""
+        account = "" if alias.account is None else alias.account.folded
+        near = self.replay_of.get(f"{account}/{alias.name.folded}", self.replay_of.get(account))
+        return self.replay if near is None else near
 
 
 class AccountsSettings(_Group):

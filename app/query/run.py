@@ -26,7 +26,8 @@ from app.transfer.chain_index import Head, find_interval, read_blocks
 from odf_core.chain import InvalidInterval
 from odf_core.data import arrow_schema_to_odf
 from odf_core.data.records.encode import RecordsFormat, encode_records
-from odf_core.engines.datafusion.querying import DataFusionOptions, DataFusionQueries
+from odf_core.engines.datafusion.options import DataFusionOptions
+from odf_core.engines.datafusion.querying import DataFusionQueries
 from odf_core.engines.query_job import Table, TablePlace
 from odf_core.engines.querying import SparkQueries
 from odf_core.errors import InvalidInput, LimitExceeded
