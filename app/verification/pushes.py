@@ -90,7 +90,7 @@ class PushDoubt:
         if not report.ok:
             said = report.findings[0].message if report.findings else "a step was left out."
             raise PushNotReproducible(
-                f"The push is not accepted, because its steps could not be reproduced: {said}",
+                f"The steps of this push could not be reproduced: {said}",
                 objects=[self.first.hash],
                 extras={"findings": [finding.to_json() for finding in report.findings[:10]]},
             )
