@@ -14,7 +14,7 @@ from app.ingest.engine import PLANNING_ONLY
 from app.ingest.inputs import find_inputs
 from app.transfer.chain_index import Head, read_key_blocks
 from app.transfer.landing import land
-from app.transform.pinning import pin_transforms
+from app.transform.pinning import pin_transforms, state_of
 from odf_core.identity import AccountName, Multihash
 from odf_core.ingest.evolution import Evolution, evolve
 from odf_core.ingest.fetch import FetchPolicy
@@ -58,7 +58,10 @@ async def commit_events(
     for item in events:
         require_allowed(item.event, policy)
     owner = AccountName(dataset.owner_name)
-    pinned = await pin_transforms(node, caller, owner, [(item.event, item.telling) for item in events])
+    async with connect(node.engine) as conn:
+        state = await state_of(conn, dataset, bounds)
+    told = [(item.event, item.telling) for item in events]
+    pinned = await pin_transforms(node, caller, owner, told, state.vocabulary)
     events = [replace(item, event=event) for item, event in zip(events, pinned, strict=True)]
     for tries_left in reversed(range(_TRIES)):
         try:

@@ -10,7 +10,9 @@ from tests.ingesting import IngestNode
 SECONDS = 120
 
 
-def derivative(name: str, inputs: dict[str, str], *queries: str, engine: str = "spark") -> bytes:
+def derivative(
+    name: str, inputs: dict[str, str], *queries: str, engine: str = "spark", event_time: str = "at"
+) -> bytes:
     """A snapshot; `inputs` are references by their names in the queries, the last query is the result."""
     steps = [
         {"query": query} if number == len(queries) else {"query": query, "alias": f"step{number}"}
@@ -21,7 +23,7 @@ def derivative(name: str, inputs: dict[str, str], *queries: str, engine: str = "
         "inputs": [{"datasetRef": ref, "alias": alias} for alias, ref in inputs.items()],
         "transform": {"kind": "Sql", "engine": engine, "queries": steps},
     }
-    vocabulary = {"kind": "SetVocab", "eventTimeColumn": "at"}
+    vocabulary = {"kind": "SetVocab", "eventTimeColumn": event_time}
     content = {"name": name, "kind": "Derivative", "metadata": [transform, vocabulary]}
     return json.dumps({"kind": "DatasetSnapshot", "version": 1, "content": content}).encode()
 
