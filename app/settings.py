@@ -12,7 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, create_model, field_validator
+from pydantic import Field, SecretStr, ValidationError, create_model, field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -21,9 +21,11 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from odf_core.engines.options import EXCHANGE_PATTERN, MASTER_PATTERN, SparkOptions
+from app.settings_spark import Group as _Group
+from app.settings_spark import SparkSettings
+from app.verification.modes import ReplayMode, folded_modes
 from odf_core.errors import InvalidInput
-from odf_core.identity import AccountName, DatasetAlias, DatasetName
+from odf_core.identity import AccountName
 from odf_core.limits import GiB, Limits, MiB
 
 ENV_PREFIX = "ODF_"
@@ -41,10 +43,6 @@ class SettingsInvalid(InvalidInput):
     """A setting is unknown, missing or out of its bounds."""
 
     code: ClassVar[str] = "settings_invalid"
-
-
-class _Group(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class HttpSettings(_Group):
@@ -170,9 +168,6 @@ class TransferSettings(_Group):
     archive_parallelism: int = Field(2, ge=1, description="Archives of blocks that are made at one time.")
 
 
-ReplayMode = Literal["none", "after", "before"]
-
-
 class AdmissionSettings(_Group):
     """What is checked before a pushed object becomes part of a dataset."""
 
@@ -205,24 +200,7 @@ class AdmissionSettings(_Group):
         "are still on their way; 0: all are checked at the end.",
     )
 
-    @field_validator("replay_of")
-    @classmethod
-    def _names(cls, value: dict[str, ReplayMode]) -> dict[str, ReplayMode]:
-        found: dict[str, ReplayMode] = {}
-        for text, mode in value.items():
-            account, slash, name = text.partition("/")
-            try:
-                folded = AccountName(account).folded
-                found[f"{folded}/{DatasetName(name).folded}" if slash else folded] = mode
-            except InvalidInput as error:
-                raise ValueError(error.message) from error
-        return found
-
-    def replay_mode(self, alias: DatasetAlias) -> ReplayMode:
-        """What is done when this dataset is pushed."""
-        account = "" if alias.account is None else alias.account.folded
-        near = self.replay_of.get(f"{account}/{alias.name.folded}", self.replay_of.get(account))
-        return self.replay if near is None else near
+    _modes = field_validator("replay_of")(folded_modes)
 
 
 class AccountsSettings(_Group):
@@ -383,53 +361,6 @@ else:
             for item in fields(Limits)
         },
     )
-
-
-class SparkSettings(_Group):
-    """The Spark engine, a process that is started when it is needed; the same names as in `odf`."""
-
-    master: str = Field(
-        "local[*]",
-        pattern=f"^({MASTER_PATTERN})$",
-        description="`local[*]` runs Spark within the engine's process; `spark://host:port` on a cluster.",
-    )
-    memory: str = Field(
-        "2g", pattern=r"^[1-9][0-9]*[kmgKMG]$", description="Heap of the engine's Java, as Java writes it."
-    )
-    idle_seconds: float = Field(900, gt=0, description="The engine ends after so long without a call.")
-    call_seconds: float = Field(6 * 3600, gt=0, description="Longest call; then the engine is killed.")
-    start_seconds: float = Field(180, gt=0, description="Longest start of the engine.")
-    calls: int = Field(4, ge=1, le=64, description="Calls at one time; more are answered `engine_busy`.")
-    message_bytes: int = Field(64 * MiB, ge=MiB, description="Largest message to and from the engine.")
-    java_home: Path | None = Field(
-        None, description="Java 17 or later; default: JAVA_HOME, the machine's, else that of the wheel."
-    )
-    conf: dict[str, SecretStr] = Field(
-        {}, description="Further settings of Spark (JSON), such as `spark.executor.memory`."
-    )
-    exchange: str | None = Field(
-        None,
-        pattern=f"^({EXCHANGE_PATTERN})$",
-        description="Folder on S3 (`s3a://bucket/folder`) through which files reach the executors of a "
-        "cluster; see docs/cluster.md. Not set: they see the folders of the engine.",
-    )
-    work_dir: Path | None = Field(
-        None, description="Folder of the engine's files and log; best on the file system of the data."
-    )
-    runtime_dir: Path | None = Field(
-        None, description="Folder of its socket; default: `ODF_RUNTIME_DIR`, XDG_RUNTIME_DIR, the cache."
-    )
-    listen: str | None = Field(
-        None, description="`host:port` (deployed: 2884) or `unix:path` on which it serves coordinators too."
-    )
-    folders: list[Path] = Field([], description="Further folders that the engine may read and write.")
-    sandbox: bool = Field(True, description="Fence the engine off from network and files where possible.")
-
-    def options(self) -> SparkOptions:
-        """As the engine's handle takes them."""
-        values = self.model_dump(exclude={"conf", "folders"})
-        conf = tuple(sorted((name, value.get_secret_value()) for name, value in self.conf.items()))
-        return SparkOptions(**values, conf=conf, folders=tuple(self.folders))
 
 
 class Settings(BaseSettings):

@@ -17,10 +17,10 @@ from app.accounts.service import find_account_by_id
 from app.context import NodeContext
 from app.database import connect
 from app.datasets.tables import Dataset
-from app.settings import ReplayMode
 from app.transform.engines import installed_engines
 from app.verification.check import Subject, check_steps
 from app.verification.downloads import download_object
+from app.verification.modes import ReplayMode, replay_mode
 from app.verification.requests import Level, VerifyRequest, start_verification
 from app.verification.subjects import read_inputs
 from odf_core.errors import IntegrityError
@@ -52,7 +52,8 @@ class PushDoubt:
         cls, node: NodeContext, alias: DatasetAlias, account_id: UUID, blocks: Sequence[StoredBlock]
     ) -> Self | None:
         """None where the blocks have no steps, or the node replays none of this dataset."""
-        mode = node.settings.admission.replay_mode(alias)
+        admission = node.settings.admission
+        mode = replay_mode(admission.replay_of, admission.replay, alias)
         steps = [block for block in blocks if isinstance(block.block.event, ExecuteTransform)]
         if mode == "none" or not steps:
             return None
