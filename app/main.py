@@ -28,6 +28,8 @@ from app.settings import Settings
 from app.transfer import routes as transfer
 from app.transfer.runtime import TransferRuntime
 from app.transfer.upkeep import run_upkeep
+from app.transform import routes as transform
+from app.verification import routes as verification
 from app.wiring import OpenBucket, open_node, open_s3_bucket, report_presigned
 
 
@@ -64,6 +66,8 @@ def create_app(settings: Settings, *, open_bucket: OpenBucket = open_s3_bucket) 
         ingest.router,
         metadata_routes.router,
         dataset_routes.router,
+        transform.router,
+        verification.router,
         transfer.router,
     ):
         app.include_router(router, prefix=dataset_prefix_of(settings))

@@ -12,7 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, create_model, field_validator
+from pydantic import Field, SecretStr, ValidationError, create_model, field_validator
 from pydantic_settings import (
     BaseSettings,
     InitSettingsSource,
@@ -21,7 +21,9 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from odf_core.engines.options import EXCHANGE_PATTERN, MASTER_PATTERN, SparkOptions
+from app.settings_spark import Group as _Group
+from app.settings_spark import SparkSettings
+from app.verification.modes import ReplayMode, folded_modes
 from odf_core.errors import InvalidInput
 from odf_core.identity import AccountName
 from odf_core.limits import GiB, Limits, MiB
@@ -41,10 +43,6 @@ class SettingsInvalid(InvalidInput):
     """A setting is unknown, missing or out of its bounds."""
 
     code: ClassVar[str] = "settings_invalid"
-
-
-class _Group(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class HttpSettings(_Group):
@@ -184,6 +182,16 @@ class AdmissionSettings(_Group):
         description='Records that `logical_hash = "sample"` hashes in a push; all slices of a push that has '
         "no more, at least one of any other.",
     )
+    replay: ReplayMode = Field(
+        "none",
+        description="Whether new steps of a derivative dataset that is pushed are evaluated again: `none`, "
+        "`after` the push, by a job whose finding is an attestation, or `before` it is accepted.",
+    )
+    replay_of: dict[str, ReplayMode] = Field(
+        {},
+        description="The same for datasets of an account or for one dataset (JSON), such as "
+        '`{"alice": "after", "alice/prices": "before"}`; the nearest counts.',
+    )
     parallelism: int = Field(4, ge=1, le=256, description="Objects that are read and checked at one time.")
     look_ahead_seconds: float = Field(
         0.25,
@@ -191,6 +199,8 @@ class AdmissionSettings(_Group):
         description="How often a session looks for uploads that have arrived, to check them while others "
         "are still on their way; 0: all are checked at the end.",
     )
+
+    _modes = field_validator("replay_of")(folded_modes)
 
 
 class AccountsSettings(_Group):
@@ -285,6 +295,20 @@ class IngestSettings(_Group):
         return value
 
 
+class TransformSettings(_Group):
+    """Derivative datasets, which the node keeps up to date with their inputs."""
+
+    retry_seconds: float = Field(
+        600, gt=0, description="How long after a failed update a dataset that is behind is tried again."
+    )
+    validate_seconds: float = Field(
+        10,
+        gt=0,
+        description="Longest time in which a new query is checked before it is answered; what takes longer "
+        "is told by the first update.",
+    )
+
+
 class QuerySettings(_Group):
     """SQL over the datasets of the node."""
 
@@ -339,53 +363,6 @@ else:
     )
 
 
-class SparkSettings(_Group):
-    """The Spark engine, a process that is started when it is needed; the same names as in `odf`."""
-
-    master: str = Field(
-        "local[*]",
-        pattern=f"^({MASTER_PATTERN})$",
-        description="`local[*]` runs Spark within the engine's process; `spark://host:port` on a cluster.",
-    )
-    memory: str = Field(
-        "2g", pattern=r"^[1-9][0-9]*[kmgKMG]$", description="Heap of the engine's Java, as Java writes it."
-    )
-    idle_seconds: float = Field(900, gt=0, description="The engine ends after so long without a call.")
-    call_seconds: float = Field(6 * 3600, gt=0, description="Longest call; then the engine is killed.")
-    start_seconds: float = Field(180, gt=0, description="Longest start of the engine.")
-    calls: int = Field(4, ge=1, le=64, description="Calls at one time; more are answered `engine_busy`.")
-    message_bytes: int = Field(64 * MiB, ge=MiB, description="Largest message to and from the engine.")
-    java_home: Path | None = Field(
-        None, description="Java 17 or later; default: JAVA_HOME, the machine's, else that of the wheel."
-    )
-    conf: dict[str, SecretStr] = Field(
-        {}, description="Further settings of Spark (JSON), such as `spark.executor.memory`."
-    )
-    exchange: str | None = Field(
-        None,
-        pattern=f"^({EXCHANGE_PATTERN})$",
-        description="Folder on S3 (`s3a://bucket/folder`) through which files reach the executors of a "
-        "cluster; see docs/cluster.md. Not set: they see the folders of the engine.",
-    )
-    work_dir: Path | None = Field(
-        None, description="Folder of the engine's files and log; best on the file system of the data."
-    )
-    runtime_dir: Path | None = Field(
-        None, description="Folder of its socket; default: `ODF_RUNTIME_DIR`, XDG_RUNTIME_DIR, the cache."
-    )
-    listen: str | None = Field(
-        None, description="`host:port` (deployed: 2884) or `unix:path` on which it serves coordinators too."
-    )
-    folders: list[Path] = Field([], description="Further folders that the engine may read and write.")
-    sandbox: bool = Field(True, description="Fence the engine off from network and files where possible.")
-
-    def options(self) -> SparkOptions:
-        """As the engine's handle takes them."""
-        values = self.model_dump(exclude={"conf", "folders"})
-        conf = tuple(sorted((name, value.get_secret_value()) for name, value in self.conf.items()))
-        return SparkOptions(**values, conf=conf, folders=tuple(self.folders))
-
-
 class Settings(BaseSettings):
     """The settings of one node; `load_settings` reads them from where they may stand."""
 
@@ -411,6 +388,7 @@ class Settings(BaseSettings):
     jobs: JobsSettings = JobsSettings()
     ingest: IngestSettings = IngestSettings()
     query: QuerySettings = QuerySettings()
+    transform: TransformSettings = TransformSettings()
     limits: LimitSettings = LimitSettings()
     log: LogSettings = LogSettings()
     embedded: EmbeddedSettings = EmbeddedSettings()

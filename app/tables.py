@@ -8,8 +8,10 @@ from app.database import Base
 from app.datasets import tables as datasets
 from app.jobs import tables as jobs
 from app.transfer import tables as transfer
+from app.transform import tables as transform
+from app.verification import tables as verification
 
-DOMAINS = (accounts, datasets, jobs, keys, transfer)
+DOMAINS = (accounts, datasets, jobs, keys, transfer, transform, verification)
 
 metadata: MetaData = Base.metadata
 """What the database should look like."""

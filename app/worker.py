@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from functools import partial
 
 import psycopg
 
@@ -10,9 +11,13 @@ from app.ingest.engine import spark_engine
 from app.ingest.schedules import start_due_pulls
 from app.ingest.scratch import scratch_root, worker_scratch
 from app.ingest.work import IngestWork
-from app.jobs.worker import Worker
+from app.jobs.worker import Worker, by_kind
 from app.node_services import NodeServices
 from app.ops.logs import configure_logging
+from app.transform.engines import installed_engines
+from app.transform.triggers import start_stragglers
+from app.transform.work import TransformWork
+from app.verification.work import VerifyWork
 from app.wiring import open_node
 from odf_core.engines.merging import SparkMerges
 
@@ -35,5 +40,11 @@ async def _work(services: NodeServices) -> None:
     with worker_scratch(scratch_root(settings), settings.jobs.cache_bytes) as scratch:
         async with open_node(settings, services.open_bucket) as node:
             engine = SparkMerges(spark_engine(settings), settings.spark.call_seconds)
-            work = IngestWork(node, engine, scratch, dict(os.environ))
-            await Worker(node, work.run, [lambda: start_due_pulls(node)]).run()
+            ingest = IngestWork(node, engine, scratch, dict(os.environ))
+            choose = installed_engines(settings)
+            transform, verify = TransformWork(node, choose, scratch), VerifyWork(node, choose, scratch)
+            work = by_kind(
+                {"ingest": ingest.run, "pull": ingest.run, "transform": transform.run, "verify": verify.run}
+            )
+            chores = [partial(start_due_pulls, node), partial(start_stragglers, node)]
+            await Worker(node, work, chores).run()

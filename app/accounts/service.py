@@ -96,6 +96,12 @@ async def find_account(conn: AsyncConnection, name: str) -> AccountInfo | None:
     return None if row is None else AccountInfo(**row._mapping)
 
 
+async def find_account_by_id(conn: AsyncConnection, account_id: UUID) -> AccountInfo | None:
+    """The account of this id."""
+    row = (await conn.execute(select(*_COLUMNS).where(Account.id == account_id))).one_or_none()
+    return None if row is None else AccountInfo(**row._mapping)
+
+
 async def get_account(conn: AsyncConnection, name: str) -> AccountInfo:
     """As `find_account`; raises `AccountNotFound`."""
     account = await find_account(conn, name)

@@ -1,5 +1,6 @@
 """Reading the index of datasets. A dataset without a committed head does not exist for any reader."""
 
+from collections.abc import Iterable
 from typing import Any
 
 from sqlalchemy import Select, bindparam, func, select
@@ -83,6 +84,12 @@ async def find_dataset_by_id(conn: AsyncConnection, dataset_id: DatasetId) -> Da
     found = await conn.execute(_BY_ID, {"dataset_id": dataset_id.multibase})
     row = found.one_or_none()
     return None if row is None else _info(row)
+
+
+async def find_datasets_by_ids(conn: AsyncConnection, ids: Iterable[DatasetId]) -> list[DatasetInfo]:
+    """Those of the datasets that are here, in no order."""
+    rows = await conn.execute(_datasets().where(Dataset.dataset_id.in_([item.multibase for item in ids])))
+    return [_info(row) for row in rows]
 
 
 async def find_dataset_by_pk(conn: AsyncConnection, dataset_pk: int) -> DatasetInfo | None:

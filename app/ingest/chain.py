@@ -1,6 +1,6 @@
 """The chain of a dataset as an ingest needs it: read from the index, and continued by the node's commit."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 import anyio.to_thread
@@ -21,6 +21,7 @@ from odf_core.ingest.commit import IngestCommit
 from odf_core.ingest.history import History
 from odf_core.metadata import StoredBlock
 from odf_core.storage import dataset_prefix, object_key
+from odf_core.transform.commit import TransformCommit
 
 Within = Callable[[AsyncConnection], Awaitable[None]]
 """What else is to happen in the transaction of a commit."""
@@ -44,15 +45,20 @@ async def read_chain(node: NodeContext, dataset_pk: int) -> ChainNow:
         return ChainNow(dataset, *await read_history(conn, dataset, node.settings.bounds))
 
 
-async def append(node: NodeContext, chain: ChainNow, commit: IngestCommit, within: Within) -> Multihash:
-    """Make `commit` the newest part of the dataset; the new head.
+async def append(
+    node: NodeContext,
+    dataset: DatasetInfo,
+    key_blocks: Sequence[StoredBlock],
+    commit: IngestCommit | TransformCommit,
+    within: Within,
+) -> Multihash:
+    """Make `commit` the newest part of the dataset, whose chain is that of `key_blocks`; the new head.
 
     Objects first, then blocks and head in one transaction with `within` (promise 2 of the house). Raises
     the refusals of `ChainState.append`, `HeadMoved`, what `within` raises, `StoreUnavailable`,
     `DatabaseUnavailable`, `CommitOutcomeUnknown`.
     """
-    dataset = chain.dataset
-    intake = take_in(chain.key_blocks, commit.blocks, node.settings.bounds)
+    intake = take_in(key_blocks, commit.blocks, node.settings.bounds)
     await anyio.to_thread.run_sync(_put_objects, node, dataset, commit)
 
     async def with_objects(conn: AsyncConnection) -> None:
@@ -72,7 +78,7 @@ async def append(node: NodeContext, chain: ChainNow, commit: IngestCommit, withi
     return intake.blocks[-1].hash
 
 
-def _put_objects(node: NodeContext, dataset: DatasetInfo, commit: IngestCommit) -> None:
+def _put_objects(node: NodeContext, dataset: DatasetInfo, commit: IngestCommit | TransformCommit) -> None:
     """Under their content keys: what is there already is the same bytes."""
     keys = []
     for ref, path in commit.objects.items():

@@ -1,9 +1,12 @@
 """New datasets of the node from a snapshot that a client sends (metadata.md 5)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import ClassVar
+from uuid import UUID
 
 import anyio.to_thread
+from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.accounts.model import AccountInfo, Caller
 from app.context import NodeContext
@@ -15,6 +18,9 @@ from app.ingest.engine import PLANNING_ONLY
 from app.ingest.inputs import find_inputs
 from app.transfer.commit import NewDataset
 from app.transfer.landing import land
+from app.transform.inputs import make_automatic
+from app.transform.pinning import pin_transforms
+from app.transform.triggers import start_transform
 from odf_core.chain.snapshots import snapshot_chain
 from odf_core.errors import AccessDenied
 from odf_core.identity import AccountName, DatasetAlias, DatasetId
@@ -35,10 +41,11 @@ class ForeignOwner(AccessDenied):
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """A dataset that was made."""
+    """A dataset that was made; `job_id` is the job that computes one that is derived from others."""
 
     dataset: DatasetInfo
     num_blocks: int
+    job_id: UUID | None = None
 
 
 async def create_from_snapshot(
@@ -46,19 +53,29 @@ async def create_from_snapshot(
 ) -> Created:
     """Make the dataset of the one snapshot in `text`, YAML or JSON; it belongs to the caller.
 
-    Raises `InvalidManifest` and its like, `InvalidSnapshot`, what `check_sources` raises, `ForeignOwner`,
+    Raises `InvalidManifest` and its like, `InvalidSnapshot`, what `check_sources` and `pin_transforms`
+    raise, `ForeignOwner`,
     `FetchNotAllowed` for what this node does not do for strangers, `NameCollision`; nothing is made then.
     """
     owner = caller.require_account()
     placed = await anyio.to_thread.run_sync(_read, text, node.settings.bounds)
     _require_policy(placed, FetchPolicy.node(node.settings.ingest.allow))
     address = _address(node, owner, placed)
+    placed = await _pinned(node, caller, AccountName(owner.name), placed)
     async with connect(node.engine) as conn:
         inputs = await find_inputs(conn, caller, AccountName(owner.name), placed.snapshot.metadata)
     dataset_id, _ = DatasetId.generate()
     blocks = await anyio.to_thread.run_sync(_blocks, placed, dataset_id, system_time, inputs.get)
     kind = placed.snapshot.kind.text
     alias = DatasetAlias(address.account, address.name)
+    started: list[UUID] = []
+
+    async def derive(conn: AsyncConnection) -> None:
+        """From now on the node computes it."""
+        pk = await make_automatic(conn, dataset_id)
+        if pk is not None:
+            started.append(await start_transform(conn, pk, owner.id))
+
     await land(
         node,
         dataset=None,
@@ -67,12 +84,25 @@ async def create_from_snapshot(
         blocks=blocks,
         expected_head=None,
         replaces_chain=False,
+        within=derive,
     )
     async with connect(node.engine) as conn:
         made = await find_dataset_by_id(conn, dataset_id)
     if made is None:
         raise DatasetNotFound("The dataset was deleted as soon as it was made.", objects=[dataset_id])
-    return Created(made, len(blocks))
+    return Created(made, len(blocks), started[0] if started else None)
+
+
+async def _pinned(
+    node: NodeContext, caller: Caller, account: AccountName, placed: PlacedSnapshot
+) -> PlacedSnapshot:
+    """The snapshot with its transform pinned to an engine."""
+    events = [
+        (event, partial(placed.place.telling_of, ("content", "metadata", number)))
+        for number, event in enumerate(placed.snapshot.metadata)
+    ]
+    pinned = tuple(await pin_transforms(node, caller, account, events))
+    return replace(placed, snapshot=replace(placed.snapshot, metadata=pinned))
 
 
 def _read(text: bytes, limits: Limits) -> PlacedSnapshot:

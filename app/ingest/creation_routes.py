@@ -26,6 +26,9 @@ class CreatedDataset(BaseModel):
     head: str
     num_blocks: int = Field(alias="numBlocks")
     visibility: str
+    job: str | None = Field(
+        None, description="Of a derivative dataset: where to ask for the job that computes it."
+    )
 
 
 @router.post(
@@ -38,6 +41,7 @@ class CreatedDataset(BaseModel):
         409: refusal("The caller has a dataset of this name"),
         413: refusal("The manifest is too large"),
     },
+    response_model_exclude_none=True,
     openapi_extra={
         "requestBody": {
             "required": True,
@@ -57,7 +61,11 @@ async def create_dataset(
         Query(description="Who may see it: `Private` (only the owner) or `Public`; default: `Private`."),
     ] = None,
 ) -> CreatedDataset:
-    """A `DatasetSnapshot` in YAML or JSON becomes a dataset of the caller, whole or not at all."""
+    """A `DatasetSnapshot` in YAML or JSON becomes a dataset of the caller, whole or not at all.
+
+    A derivative dataset is computed by the node from then on, whenever an input moves; its query is checked
+    first where its engine answers quickly, else by the job.
+    """
     caller.require_valid_token()
     caller.require_account()
     text = await read_body(request, node.settings.bounds.manifest_bytes)
@@ -70,4 +78,5 @@ async def create_dataset(
         head=str(dataset.head),
         numBlocks=made.num_blocks,
         visibility=dataset.visibility,
+        job=None if made.job_id is None else f"/jobs/{made.job_id}",
     )

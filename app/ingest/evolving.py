@@ -1,6 +1,6 @@
 """Metadata of the node's datasets, changed by events that a client sends (metadata.md 6)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import anyio.to_thread
 
@@ -14,6 +14,7 @@ from app.ingest.engine import PLANNING_ONLY
 from app.ingest.inputs import find_inputs
 from app.transfer.chain_index import Head, read_key_blocks
 from app.transfer.landing import land
+from app.transform.pinning import pin_transforms, state_of
 from odf_core.identity import AccountName, Multihash
 from odf_core.ingest.evolution import Evolution, evolve
 from odf_core.ingest.fetch import FetchPolicy
@@ -47,14 +48,21 @@ async def commit_events(
     """Make the events in `text`, YAML or JSON, the newest blocks of the dataset, all of them or none.
 
     With `expected_head`, only if that is the head; `dry_run` checks and writes nothing. Raises what
-    `read_events` and `evolve` raise, `FetchNotAllowed` for what this node does not do for strangers,
-    `HeadMoved`, `DatasetNotFound`, `StoreUnavailable`, `DatabaseUnavailable`, `CommitOutcomeUnknown`.
+    `read_events`, `pin_transforms` and `evolve` raise, `FetchNotAllowed` for what this node does not do
+    for strangers, `TransformCycle`, `HeadMoved`, `DatasetNotFound`, `StoreUnavailable`,
+    `DatabaseUnavailable`, `CommitOutcomeUnknown`.
     """
     bounds = node.settings.bounds
     events = await anyio.to_thread.run_sync(read_events, text, "the body", bounds)
     policy = FetchPolicy.node(node.settings.ingest.allow)
     for item in events:
         require_allowed(item.event, policy)
+    owner = AccountName(dataset.owner_name)
+    async with connect(node.engine) as conn:
+        state = await state_of(conn, dataset, bounds)
+    told = [(item.event, item.telling) for item in events]
+    pinned = await pin_transforms(node, caller, owner, told, state.vocabulary)
+    events = [replace(item, event=event) for item, event in zip(events, pinned, strict=True)]
     for tries_left in reversed(range(_TRIES)):
         try:
             return await _commit(node, caller, dataset.pk, events, system_time, expected_head, dry_run)

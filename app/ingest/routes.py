@@ -108,7 +108,7 @@ async def ingest(
     return await answer_of_job(node, job_id)
 
 
-@router.post("/pull", summary="Ask a dataset's polling source", response_model=IngestResult, responses=_WORK)
+@router.post("/pull", summary="Bring a dataset up to date", response_model=IngestResult, responses=_WORK)
 async def pull(
     node: Node,
     caller: CurrentCaller,
@@ -118,11 +118,13 @@ async def pull(
         Query(alias="fetchUncacheable", description="Also ask a source that tells no state."),
     ] = False,
 ) -> Response:
-    """What the source has that is new is merged with the dataset's history and committed, by a job."""
+    """By a job: what the polling source has that is new is merged with the dataset's history and committed;
+    of a derivative dataset, the query is evaluated over what is new in its inputs.
+    """
     dataset = await _writable(node, caller, address)
     async with begin(node.engine) as conn:
         job_id = await start_pull(
-            conn, dataset.pk, caller.require_account().id, PullRequest(fetch_uncacheable)
+            conn, dataset.pk, dataset.kind, caller.require_account().id, PullRequest(fetch_uncacheable)
         )
     return await answer_of_job(node, job_id)
 
@@ -145,12 +147,12 @@ class ScheduleInfo(ScheduleBody):
 
 @router.put(
     "/schedule",
-    summary="Poll a dataset by the clock",
+    summary="Bring a dataset up to date by the clock",
     responses=_REFUSALS,
     openapi_extra=body_of(ScheduleBody),
 )
 async def put_schedule(request: Request, node: Node, caller: CurrentCaller, address: Address) -> ScheduleInfo:
-    """From now on the polling source is asked at each turn of the cron expression."""
+    """From now on a source is asked, or a query evaluated, at each turn of the cron expression."""
     dataset = await _writable(node, caller, address)
     body = await read_model(request, ScheduleBody, node.settings.bounds.http_body_bytes)
     made = await set_schedule(node, dataset.pk, caller.require_account().id, body.cron)

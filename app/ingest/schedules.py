@@ -1,4 +1,4 @@
-"""Polling by the clock: a cron expression per dataset, whose turns the workers make into jobs."""
+"""Polls and transforms by the clock: a cron expression per dataset; workers make its turns into jobs."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,13 +12,16 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.context import NodeContext
 from app.database import begin, connect
+from app.datasets.tables import Dataset
 from app.ingest.requests import PullRequest
 from app.jobs.service import add_job, find_waiting
 from app.jobs.tables import PullSchedule
+from app.transform.triggers import start_transform
 from odf_core.ingest.errors import InvalidSchedule
 
 _AT_ONCE = 100
 _CRON_CHARS = 200
+DERIVATIVE = "Derivative"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +80,15 @@ async def start_due_pulls(node: NodeContext) -> int:
     now = datetime.now(UTC)
     async with begin(node.engine) as conn:
         due = await conn.execute(
-            select(PullSchedule.dataset_pk, PullSchedule.account_id, PullSchedule.cron)
+            select(PullSchedule.dataset_pk, PullSchedule.account_id, PullSchedule.cron, Dataset.kind)
+            .join(Dataset, Dataset.id == PullSchedule.dataset_pk)
             .where(PullSchedule.next_at <= now)
             .limit(_AT_ONCE)
-            .with_for_update(skip_locked=True)
+            .with_for_update(of=PullSchedule, skip_locked=True)
         )
         rows = due.all()
         for row in rows:
-            await start_pull(conn, row.dataset_pk, row.account_id, PullRequest())
+            await start_pull(conn, row.dataset_pk, row.kind, row.account_id, PullRequest())
             await conn.execute(
                 update(PullSchedule)
                 .where(PullSchedule.dataset_pk == row.dataset_pk)
@@ -93,8 +97,12 @@ async def start_due_pulls(node: NodeContext) -> int:
     return len(rows)
 
 
-async def start_pull(conn: AsyncConnection, dataset_pk: int, account_id: UUID, request: PullRequest) -> UUID:
-    """The job of a poll: the one that waits already, else a new one."""
+async def start_pull(
+    conn: AsyncConnection, dataset_pk: int, dataset_kind: str, account_id: UUID, request: PullRequest
+) -> UUID:
+    """The job of a poll, or of the transform of a derivative dataset: the waiting one, else a new one."""
+    if dataset_kind == DERIVATIVE:
+        return await start_transform(conn, dataset_pk, account_id)
     waiting = await find_waiting(conn, "pull", dataset_pk)
     if waiting is not None and not request.fetch_uncacheable:
         return waiting

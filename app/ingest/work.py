@@ -99,7 +99,7 @@ class IngestWork:
             async with begin(self.node.engine) as conn:
                 await record(conn)
         else:
-            await append(self.node, chain, done.commit, record)
+            await append(self.node, chain.dataset, chain.key_blocks, done.commit, record)
         if done.savepoint is not None:
             SavepointStore(self.scratch.savepoints).remove(done.savepoint)
         return replace(job, result=result)

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-JobKind = Literal["ingest", "pull"]
+JobKind = Literal["ingest", "pull", "transform", "verify"]
 JobState = Literal["waiting", "running", "done", "failed"]
 
 

@@ -19,14 +19,28 @@ router = APIRouter(tags=["jobs"])
 
 
 class IngestResult(BaseModel):
-    """What an ingest or a pull came to."""
+    """What an ingest, a pull or a transform came to."""
 
     result: str = Field(description="`Updated`, or `UpToDate` where there was nothing new.")
     old_head: str = Field(alias="oldHead")
     new_head: str = Field(alias="newHead")
     num_blocks: int = Field(alias="numBlocks")
     num_records: int = Field(alias="numRecords")
+    late_records: int | None = Field(
+        None, alias="lateRecords", description="Records of inputs that came after their window was closed."
+    )
     why: str | None = Field(None, description="Why nothing was added, where nothing was.")
+
+
+class VerificationResult(BaseModel):
+    """What a verification found: `integrity` and `replay` are the numbers of both parts."""
+
+    ok: bool = Field(description="Nothing is wrong, and all that was asked for was looked at.")
+    head: str = Field(description="The last block of what was verified.")
+    integrity: dict[str, Any] | None = None
+    replay: dict[str, Any] | None = None
+    findings: list[dict[str, Any]] = Field(description="The first hundred findings.")
+    num_findings: int = Field(alias="numFindings")
 
 
 class JobError(BaseModel):
@@ -49,7 +63,7 @@ class JobStatus(BaseModel):
     created_at: datetime = Field(alias="createdAt")
     started_at: datetime | None = Field(None, alias="startedAt")
     finished_at: datetime | None = Field(None, alias="finishedAt")
-    result: IngestResult | None = None
+    result: IngestResult | VerificationResult | None = None
     error: JobError | None = None
 
 
@@ -64,9 +78,15 @@ def status_of_job(job: JobInfo) -> JobStatus:
         createdAt=job.created_at,
         startedAt=job.started_at,
         finishedAt=job.finished_at,
-        result=None if job.result is None else IngestResult(**job.result),
+        result=_result(job),
         error=None if job.error is None else JobError(**job.error),
     )
+
+
+def _result(job: JobInfo) -> IngestResult | VerificationResult | None:
+    if job.result is None:
+        return None
+    return VerificationResult(**job.result) if job.kind == "verify" else IngestResult(**job.result)
 
 
 ACCEPTED: dict[int | str, dict[str, Any]] = {
@@ -83,8 +103,9 @@ async def answer_of_job(node: Node, job_id: UUID) -> Response:
     if job.error is not None:
         raise error_of(job.error)
     headers = {"location": f"/jobs/{job_id}"}
-    if job.is_finished and job.result is not None:
-        body = IngestResult(**job.result).model_dump_json(by_alias=True, exclude_none=True)
+    result = _result(job)
+    if job.is_finished and result is not None:
+        body = result.model_dump_json(by_alias=True, exclude_none=True)
         return Response(body, 200, headers, media_type="application/json")
     body = status_of_job(job).model_dump_json(by_alias=True, exclude_none=True)
     return Response(body, 202, headers, media_type="application/json")

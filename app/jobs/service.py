@@ -93,14 +93,20 @@ async def find_repeated(
     return found.scalar_one_or_none()
 
 
-async def find_waiting(conn: AsyncConnection, kind: JobKind, dataset_pk: int) -> UUID | None:
-    """The job of this kind that the dataset has in its queue and that nobody has begun."""
-    found = await conn.execute(
+async def find_waiting(
+    conn: AsyncConnection, kind: JobKind, dataset_pk: int, *, keep_waiting: bool = False
+) -> UUID | None:
+    """The job of this kind that the dataset has in its queue and that nobody has begun.
+
+    With `keep_waiting` nobody begins it before the transaction of `conn` is over.
+    """
+    wanted = (
         select(Job.id)
         .where(Job.dataset_pk == dataset_pk, Job.kind == kind, Job.state == "waiting")
         .order_by(Job.created_at)
         .limit(1)
     )
+    found = await conn.execute(wanted.with_for_update(read=True) if keep_waiting else wanted)
     return found.scalar_one_or_none()
 
 

@@ -20,7 +20,7 @@ class Job(Base):
 
     __tablename__ = "job"
     __table_args__ = (
-        CheckConstraint("kind IN ('ingest', 'pull')", name="kind"),
+        CheckConstraint("kind IN ('ingest', 'pull', 'transform', 'verify')", name="kind"),
         CheckConstraint("state IN ('waiting', 'running', 'done', 'failed')", name="state"),
         Index(
             "uq_job_dataset_pk_account_id_idempotency_key",
@@ -31,6 +31,7 @@ class Job(Base):
             postgresql_where=text("idempotency_key IS NOT NULL"),
         ),
         Index("ix_job_finished_at", "finished_at"),
+        Index("ix_job_dataset_pk_kind_created_at", "dataset_pk", "kind", "created_at"),
     )
 
     id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)

@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import os
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -15,7 +15,7 @@ from procrastinate.retry import RetryStrategy
 from app.context import NodeContext
 from app.database import CommitOutcomeUnknown, DatabaseUnavailable
 from app.jobs.errors import JobAbandoned, JobSuperseded
-from app.jobs.model import JobInfo
+from app.jobs.model import JobInfo, JobKind
 from app.jobs.queue import TASK, worker_queue
 from app.jobs.rescue import rescue_stalled
 from app.jobs.service import begin_job, fail_job, forget_jobs
@@ -33,6 +33,15 @@ Chore = Callable[[], Awaitable[object]]
 _PASSING = (DatabaseUnavailable, CommitOutcomeUnknown, StoreUnavailable, EngineBusy, EngineDied)
 """Errors that say nothing about the job: it is tried again."""
 _GRACE_SECONDS = 20.0
+
+
+def by_kind(works: Mapping[JobKind, Work]) -> Work:
+    """Does each job as its kind is done."""
+
+    async def work(job: JobInfo) -> None:
+        await works[job.kind](job)
+
+    return work
 
 
 class Worker:

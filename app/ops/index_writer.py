@@ -16,6 +16,7 @@ from app.datasets.service import HEAD
 from app.datasets.tables import Block, Dataset, Ref, StoredObject
 from app.ops.dataset_scan import DatasetScan
 from app.ops.findings import Finding, FindingKind, ReindexReport
+from app.transform.inputs import note_blocks
 from odf_core.errors import InvalidInput
 from odf_core.identity import AccountName, DatasetAlias, DatasetName, Multihash
 from odf_core.metadata import DatasetKind, StoredBlock
@@ -42,6 +43,7 @@ class IndexWriter:
             return
         if await self._head_may_move(scan, pk):
             await self._blocks(scan, pk)
+            await note_blocks(self._conn, pk, scan.chain, replaces_chain=True)
             await self._ref(scan, pk)
         await self._objects(scan)
         self._report.datasets += 1

@@ -16,6 +16,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 from app.database import begin
 from app.datasets.block_rows import block_values
 from app.datasets.tables import Block, Dataset, Ref
+from app.transform.triggers import after_commit
 from odf_core.identity import DatasetAlias, DatasetId, Multihash
 from odf_core.metadata import StoredBlock
 from odf_core.transfer.errors import HeadMoved, NameCollision, RefCollision
@@ -63,7 +64,8 @@ async def commit_blocks(
     push) makes the blocks the whole current chain; what it replaces stays readable by hash. `within` is
     called in the same transaction, with the head locked and moved. Returns the dataset's primary key.
 
-    Raises `HeadMoved`, `NameCollision`, `RefCollision`, or what `within` raises; nothing is changed then.
+    Datasets that are computed from this one get their jobs. Raises `HeadMoved`, `NameCollision`,
+    `RefCollision`, `TransformCycle`, or what `within` raises; nothing is changed then.
     """
     async with begin(engine) as conn:
         pk = await _create(conn, create) if create is not None else dataset_pk
@@ -80,6 +82,7 @@ async def commit_blocks(
             )
         await conn.execute(_INSERT_STAGED, {"pk": pk})
         await _move_head(conn, pk, blocks[-1])
+        await after_commit(conn, pk, blocks, replaces_chain=replaces_chain)
         if within is not None:
             await within(conn)
     return pk

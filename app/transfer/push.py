@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from uuid import UUID, uuid4
 
 import anyio.to_thread
@@ -19,6 +20,8 @@ from app.transfer.landing import land
 from app.transfer.object_urls import key_of, upload_strategies
 from app.transfer.push_sessions import find_collision, open_push_session
 from app.transfer.target import Target, require_same_id
+from app.transform.chains import read_whole_chain
+from app.verification.pushes import PushDoubt
 from odf_core.identity import DatasetId, Multihash
 from odf_core.metadata import Seed, StoredBlock, read_block
 from odf_core.transfer import (
@@ -187,6 +190,9 @@ class PushConversation:
         intake, request = self._require_intake(), self._require_request()
         await self._require_admission().complete()
         seed = _seed_of(intake.blocks) if self.target.dataset is None else None
+        doubt = PushDoubt.of(self.context, self.target.alias, self.account_id, intake.blocks)
+        if doubt is not None and doubt.mode == "before":
+            await doubt.replay(self.dataset_id, await self._whole_chain())
         self.committed_head = intake.blocks[-1].hash
         await land(
             self.context,
@@ -196,7 +202,17 @@ class PushConversation:
             blocks=intake.blocks,
             expected_head=request.current_head,
             replaces_chain=self.replaces_chain,
+            within=None if doubt is None else partial(doubt.start_job, dataset_id=self.dataset_id),
         )
+
+    async def _whole_chain(self) -> tuple[StoredBlock, ...]:
+        """The chain as it will be."""
+        intake, dataset = self._require_intake(), self.target.dataset
+        if dataset is None or self.replaces_chain:
+            return tuple(intake.blocks)
+        async with connect(self.context.engine) as conn:
+            present = await read_whole_chain(conn, dataset, self.context.settings.bounds)
+        return (*present, *intake.blocks)
 
     def _new_dataset(self, seed: Seed, visibility: Visibility) -> NewDataset:
         return NewDataset(

@@ -1,0 +1,1 @@
+"""Derivative datasets of the node: what they read, and the jobs that bring them up to date."""

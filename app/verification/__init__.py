@@ -1,0 +1,1 @@
+"""Verification of the node's datasets by jobs, and the signed findings."""
