@@ -6,24 +6,23 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
 
 from odf_core.identity import DatasetAlias, DatasetId, Multihash, ObjectRef
-from odf_core.metadata import StoredBlock, Timestamp, TransformSql
+from odf_core.metadata import StoredBlock, Timestamp
 from odf_core.transform.chains import InputChain
 from odf_core.transform.commit import commit_of
+from odf_core.transform.define import ChooseEngine
 from odf_core.transform.derivation import Derivation
 from odf_core.transform.errors import TransformNotDefined
 from odf_core.transform.execute import Target, execute_step
 from odf_core.transform.plan import plan_next
-from odf_core.transform.port import Say, TransformEngine
+from odf_core.transform.port import Say
 from odf_core.workspace.creation import append_blocks
 from odf_core.workspace.dataset import LocalDataset
 from odf_core.workspace.equivalence import choose_equivalent
 from odf_core.workspace.workspace import Workspace
 
-ChooseEngine: TypeAlias = Callable[[TransformSql], TransformEngine]
-"""The engine, of the version, that a transform names; raises `EngineNotInstalled`."""
+__all__ = ["ChooseEngine", "Transformed", "Transforms"]
 
 _PATIENCE_SECONDS = 60.0
 
