@@ -20,6 +20,7 @@ from odf_core.transform.port import Say
 from odf_core.workspace.creation import append_blocks
 from odf_core.workspace.dataset import LocalDataset
 from odf_core.workspace.equivalence import choose_equivalent
+from odf_core.workspace.errors import LocalDatasetNotFound
 from odf_core.workspace.workspace import Workspace
 
 __all__ = ["ChooseEngine", "Transformed", "Transforms"]
@@ -98,7 +99,16 @@ class Transforms:
                 f"{dataset.alias} has no transformation: it is not computed from other datasets.",
                 objects=[dataset.id],
             )
-        return [self.workspace.dataset(item.dataset_ref) for item in event.inputs]
+        found = [(item, self.workspace.find_dataset(item.dataset_ref)) for item in event.inputs]
+        missing = [item for item, local in found if local is None]
+        if missing:
+            names = ", ".join(f"{item.alias} ({item.dataset_ref})" for item in missing)
+            raise LocalDatasetNotFound(
+                f"{dataset.alias} is computed from datasets that are not in the workspace: {names}. Pull "
+                f"them, or `odf pull {dataset.alias} --recursive` where a registered repository has them.",
+                objects=[item.dataset_ref for item in missing],
+            )
+        return [local for _, local in found if local is not None]
 
     @contextmanager
     def _workdir(self) -> Iterator[Path]:
