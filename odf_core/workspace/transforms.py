@@ -1,7 +1,6 @@
 """Derivative datasets of a workspace: brought up to date with their inputs, a step at a time (data.md 4)."""
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -79,7 +78,7 @@ class Transforms:
                     break
                 system_time = self.now()
                 target = Target(dataset.id, _name(dataset))
-                with self._workdir() as workdir:
+                with self._workdir(dataset) as workdir:
                     engine = choose(step.transform)
                     executed = execute_step(step, target, engine, system_time, locate, workdir, self.say)
                     commit = commit_of(executed, system_time)
@@ -111,11 +110,12 @@ class Transforms:
         return [local for _, local in found if local is not None]
 
     @contextmanager
-    def _workdir(self) -> Iterator[Path]:
-        """A folder inside the workspace, so that new slices need not cross file systems."""
-        parent = self.workspace.root / "work"
-        parent.mkdir(exist_ok=True)
-        path = Path(tempfile.mkdtemp(prefix="transform-", dir=parent))
+    def _workdir(self, dataset: LocalDataset) -> Iterator[Path]:
+        """A folder inside the workspace, so that new slices need not cross file systems. The dataset's lock
+        is held, so what is found there is of a run that was killed."""
+        path = self.workspace.root / "work" / f"transform-{dataset.id.multibase}"
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
         try:
             yield path
         finally:

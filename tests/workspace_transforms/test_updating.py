@@ -1,4 +1,4 @@
-"""Derivatives brought up to date by a real engine: what is new only, corrections, inputs that were rewritten."""
+"""Derivatives brought up to date by a real engine: only what is new, corrections, inputs rewritten."""
 
 import json
 from itertools import pairwise
@@ -21,7 +21,10 @@ from tests.workspace_transforms.person import STATE, Person, csv, derivative, ro
 WET = "select event_time, station, mm from rain where mm > 0"
 TOTALS = "select station, max(event_time) as event_time, sum(mm) as mm from rain group by station"
 LEFT = "select event_time, station, mm * 10 as mm from wet"
-RIGHT = "select window.start as event_time, sum(mm) as mm from (select window(event_time, '1 day') as window, mm from wet) group by window"  # noqa: E501
+RIGHT = (
+    "select window.start as event_time, sum(mm) as mm from "
+    "(select window(event_time, '1 day') as window, mm from wet) group by window"
+)
 BOTH = (
     "select left.event_time, left.station, left.mm / right.mm as share from left join right "
     "on left.event_time = right.event_time"
@@ -95,7 +98,7 @@ def test_a_diamond_and_a_chain_in_order(person: Person) -> None:
     shares = [(op, day, station, share) for op, day, station, share in person.records("both")]
     assert sorted(shares) == [(0, 1, "a", 2.5), (0, 1, "b", 7.5), (0, 2, "b", 10.0)]
     assert [item.is_updated for item in update(person, [], "both")] == [False] * 5
-    person.push("rain", csv("01,c,4"))
+    person.push("rain", csv("02,c,2"))
     assert [item.is_updated for item in update(person, [], "both")] == [False, True, True, True, True]
     standing: list[tuple[object, ...]] = []
     for op, *values in person.records("both"):
@@ -103,8 +106,18 @@ def test_a_diamond_and_a_chain_in_order(person: Person) -> None:
             standing.remove(tuple(values))
         else:
             standing.append(tuple(values))
-    assert sorted(standing) == [(1, "a", 1.25), (1, "b", 3.75), (1, "c", 5.0), (2, "b", 10.0)]
+    assert sorted(standing) == [(1, "a", 2.5), (1, "b", 7.5), (2, "b", 5.0), (2, "c", 5.0)]
     assert_whole(person, "wet", "left", "right", "both")
+
+
+def test_rows_for_a_closed_window_are_counted(person: Person) -> None:
+    person.add(root("wet"), derivative("right", RIGHT, "wet"))
+    person.push("wet", csv("01,a,1", "03,a,2"))  # its watermark is the third day
+    person.pull("right")
+    person.push("wet", csv("01,b,1", "03,b,1"))
+    done = person.pull("right")
+    assert done.late_rows == 1
+    assert sorted(person.records("right")) == [(0, 1, 1.0), (0, 3, 2.0), (2, 3, 2.0), (3, 3, 3.0)]
 
 
 def test_one_that_fails_keeps_its_readers_back(person: Person) -> None:
