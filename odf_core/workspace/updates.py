@@ -100,13 +100,16 @@ class Updates:
 
     def _fetched(self, node: PullNode, needed: frozenset[DatasetId]) -> Updated:
         """What is pulled from elsewhere does not need its inputs here; of these it is only told."""
+        trouble: OdfError | None = None
         for repo in self.workspace.repos:
             try:
                 return self.means.pull(node, f"{repo}/{node.id}")
             except NotFound:
                 continue
-            except OdfError as error:
-                return Updated(node, None, None, error=error)
+            except OdfError as error:  # another repository may have it
+                trouble = trouble or error
+        if trouble is not None:
+            return Updated(node, None, None, error=trouble)
         repos = ", ".join(str(repo) for repo in self.workspace.repos)
         where = f"none of the repositories ({repos}) has it" if repos else "no repository is registered"
         if node.id not in needed:
