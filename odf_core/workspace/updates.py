@@ -65,6 +65,7 @@ class Updates:
     watch: Watch
     _done: dict[DatasetId, Updated] = field(default_factory=dict)
     _stuck: set[DatasetId] = field(default_factory=set)
+    _asked: frozenset[DatasetId] = frozenset()
 
     def run(self, wanted: Sequence[LocalDataset], *, recursive: bool) -> list[Updated]:
         """Bring `wanted` up to date, with `recursive` after all that is upstream of them: datasets that are
@@ -74,6 +75,7 @@ class Updates:
         `DatasetsInCircle`.
         """
         ids = [item.id for item in wanted]
+        self._asked = frozenset(ids)
         if recursive:
             self._fetch_missing(ids)
         order = pull_order(pull_nodes(self.workspace), ids, recursive=recursive)
@@ -149,6 +151,8 @@ class Updates:
             return Updated(
                 node, head, head, why=f"records are pushed into it (`odf ingest {node.name} FILE`)"
             )
+        if node.id not in self._asked:  # its readers can go on with what is here
+            return Updated(node, head, head, why="nothing is known that it could be pulled from")
         raise NoAliasToPull(nowhere_to_pull(dataset), objects=[node.id])
 
     def _head(self, dataset_id: DatasetId) -> Multihash | None:

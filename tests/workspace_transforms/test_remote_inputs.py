@@ -154,3 +154,13 @@ def test_inputs_of_what_is_pulled_may_be_nowhere(trip: Trip) -> None:
     assert done["far"].error is None
     assert "is pulled as it is" in (done["far"].why or "")
     assert trip.done == ["Remote top"]
+
+
+def test_an_input_without_an_address_stays_as_it_is(trip: Trip) -> None:
+    trip.workspace.create_from_blocks("far", chain("far").seed().schema().blocks)
+    put(trip, derived("top", "far"))
+    assert trip.update("top")["far"].error is None
+    assert trip.done == ["Transform top"]
+    error = trip.update("far")["far"].error
+    assert error is not None
+    assert error.code == "no_alias_to_pull"
