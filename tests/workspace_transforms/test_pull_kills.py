@@ -112,7 +112,7 @@ def test_kills_leave_no_trace(engine: tuple[SparkEngine, Puller], tmp_path: Path
         calm = _twin(person.workspace, tmp_path / f"calm-{number}")
         seconds = puller.finish(calm)
         victim = "engine" if number % 3 == 2 else "pull"
-        has_hit = _disturbed(puller, spark, person.workspace, victim, dice.uniform(0.0, 0.6 * seconds))
+        has_hit = _disturbed(puller, spark, person.workspace, victim, dice.uniform(0.0, 0.4 * seconds))
         hits[victim if has_hit else "too late"] += 1
         puller.finish(person.workspace)
         for name in NAMES:
