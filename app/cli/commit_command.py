@@ -36,7 +36,7 @@ def commit(
     """
     import sys
 
-    from app.cli.manifest_commands import fetch_manifest, try_queries_lazily
+    from app.cli.manifest_commands import choose_lazily, fetch_manifest, try_queries_lazily
     from app.cli.session import find_workspace
     from odf_core.identity import Multihash
     from odf_core.metadata import Timestamp
@@ -55,6 +55,7 @@ def commit(
         old_head=expected,
         dry_run=dry_run,
         trial=try_queries_lazily,
+        choose=choose_lazily,
     )
     facts = _facts(done, dry_run) | {"dataset": str(found.alias), "datasetId": str(found.id)}
     write_record(facts, output, sentence=_sentence(facts))

@@ -14,6 +14,7 @@ from app.cli.dataset_commands import register_dataset_commands
 from app.cli.engine_commands import engine
 from app.cli.format_commands import block, hashes
 from app.cli.ingest_commands import ingest
+from app.cli.lineage_command import lineage
 from app.cli.maintenance_commands import register_maintenance_commands
 from app.cli.manifest_commands import add, new
 from app.cli.repo_commands import register_login_commands, repo
@@ -73,6 +74,7 @@ cli.command()(ingest)
 cli.command()(tail)
 cli.command()(sql)
 cli.command()(pull)
+cli.command()(lineage)
 cli.command()(push)
 register_login_commands(cli)
 cli.add_typer(repo)
@@ -121,8 +123,12 @@ def _trace() -> None:
 def _wants_json(arguments: list[str]) -> bool:
     """Whether errors are to be told as JSON; looked up by hand, since an error may precede parsing."""
     pairs = itertools.pairwise(arguments)
-    split = any(name in {"-o", "--output"} and value == "json" for name, value in pairs)
-    return split or any(item in {"-ojson", "-o=json", "--output=json"} for item in arguments)
+    split = any(name in _OUTPUT_OPTIONS and value == "json" for name, value in pairs)
+    return split or any(item in {"-ojson", "-o=json", *_OUTPUT_JSON} for item in arguments)
+
+
+_OUTPUT_OPTIONS = frozenset({"-o", "--output", "--output-format"})
+_OUTPUT_JSON = ("--output=json", "--output-format=json")
 
 
 if __name__ == "__main__":

@@ -8,6 +8,8 @@ from app.cli.output import Output, OutputFormat, write_record, write_records
 
 if TYPE_CHECKING:
     from odf_core.ingest.merge_job import MergeJob
+    from odf_core.metadata import TransformSql
+    from odf_core.transform.port import TransformEngine
     from odf_core.workspace.adding import Added
 
 
@@ -60,11 +62,19 @@ def add(
     if names and not yes:
         typer.confirm(f"Delete {names} with all records, and begin anew?", abort=True, err=True)
     added = add_snapshots(
-        workspace, found, Timestamp.now(), replace_existing=replace, trial=try_queries_lazily
+        workspace,
+        found,
+        Timestamp.now(),
+        replace_existing=replace,
+        trial=try_queries_lazily,
+        choose=choose_lazily,
     )
     rows = [_facts(item) for item in added]
     if output is OutputFormat.TABLE:
-        lines = [f"{'Replaced' if row['replaced'] else 'Added'} {row['dataset']}" for row in rows]
+        lines = []
+        for row in rows:
+            lines.append(f"{'Replaced' if row['replaced'] else 'Added'} {row['dataset']}")
+            lines += [f"note: {note}" for note in row["notes"]]
         sys.stdout.write("\n".join([*lines, f"{len(rows)} dataset(s) added"]) + "\n")
     else:
         write_records(rows, output, columns=[])
@@ -125,6 +135,13 @@ def try_queries_lazily(job: "MergeJob") -> None:
     try_queries(job)
 
 
+def choose_lazily(transform: "TransformSql") -> "TransformEngine":
+    """`choose_engine`, loaded for manifests that have transformations."""
+    from app.cli.engine import choose_engine
+
+    return choose_engine(transform)
+
+
 def _facts(added: "Added") -> dict[str, Any]:
     return {
         "dataset": str(added.dataset.alias),
@@ -133,4 +150,5 @@ def _facts(added: "Added") -> dict[str, Any]:
         "numBlocks": added.num_blocks,
         "head": str(added.dataset.head),
         "replaced": str(added.replaced) if added.replaced is not None else None,
+        "notes": list(added.notes),
     }

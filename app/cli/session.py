@@ -9,6 +9,7 @@ from app.cli import state
 from odf_core.workspace.workspace import Workspace
 
 if TYPE_CHECKING:
+    from app.cli.update_progress import UpdateWatch
     from odf_core.transfer.client import DialectName, Progress, TransferOptions
 
 
@@ -39,3 +40,15 @@ def watching() -> "Iterator[Progress]":
 
     with Bars() if sys.stderr.isatty() else Lines() as progress:
         yield progress
+
+
+@contextmanager
+def watching_updates() -> "Iterator[UpdateWatch]":
+    """As `watching`, of several datasets."""
+    from app.cli.update_progress import UpdateBars, UpdateLines, UpdateWatch
+
+    if state.current.quiet:
+        yield UpdateWatch()
+        return
+    with UpdateBars() if sys.stderr.isatty() else UpdateLines() as watch:
+        yield watch

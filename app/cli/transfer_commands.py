@@ -20,14 +20,21 @@ DialectOption = Annotated[
 
 
 def pull(
-    reference: Annotated[
-        str,
+    references: Annotated[
+        list[str] | None,
         typer.Argument(
-            metavar="URL|REF",
+            metavar="URL|REF...",
             help="odf+http(s)://… (Smart), http(s)://… or file://… (Simple), repo/[account/]name, or the "
-            "name or id of a dataset that was pulled before or has a polling source.",
+            "name or id of a dataset that was pulled before, has a polling source or is derivative.",
         ),
-    ],
+    ] = None,
+    recursive: Annotated[
+        bool,
+        typer.Option("--recursive", "-r", help="Bring all that a dataset is computed from up to date first."),
+    ] = False,
+    every: Annotated[
+        bool, typer.Option("--all", help="Every dataset that is pulled, polled or computed.")
+    ] = False,
     name: Annotated[str | None, typer.Option("--as", help="What the dataset is called here.")] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace the local chain where the two sides have diverged.")
@@ -42,27 +49,32 @@ def pull(
     token: Token = None,
     output: Output = OutputFormat.TABLE,
 ) -> None:
-    """Fetch a dataset or bring it up to date, from a repository or from its own polling source.
+    """Fetch datasets or bring them up to date: from a repository, from a polling source, or by computing.
 
-    Every hash is checked; an interrupted pull is resumed.
+    Every hash is checked; an interrupted pull is resumed. A derivative dataset is computed from what is new
+    in its inputs, as they are here; with --recursive these come first, each once, inputs before readers.
     """
-    from app.cli.polling import polled, polls
     from app.cli.session import find_workspace, transfer_options, watching
+    from app.cli.updating import Wanted, is_updated_here, update
     from odf_core.identity import DatasetAlias
     from odf_core.transfer.client import DialectName
     from odf_core.workspace import Transfers
 
+    if bool(references) == every:
+        raise typer.BadParameter("name what to pull, or say --all", param_hint="URL|REF / --all")
+    found = references or []
+    if name is not None and len(found) != 1:
+        raise typer.BadParameter("one name cannot be given to several datasets", param_hint="--as")
     workspace = find_workspace()
-    if polls(workspace, reference):
-        polled(workspace, reference, output, fetch_uncacheable=fetch_uncacheable)
-        return
     options = transfer_options(dialect=DialectName(dialect.value), parallelism=parallelism)
+    alias = DatasetAlias.parse(name) if name is not None else None
+    if len(found) > 1 or recursive or every or is_updated_here(workspace, found[0]):
+        wanted = Wanted(tuple(found), recursive, every, alias, force, not no_alias, fetch_uncacheable)
+        update(workspace, wanted, options, token, output)
+        return
     with watching() as progress:
         done = Transfers(workspace, options, progress, token).pull(
-            reference,
-            name=DatasetAlias.parse(name) if name is not None else None,
-            force=force,
-            remember=not no_alias,
+            found[0], name=alias, force=force, remember=not no_alias
         )
     facts = _facts(done)
     write_record(facts, output, sentence=_sentence("updated", facts))

@@ -3,8 +3,9 @@
 Nothing of the dataset is changed here: the caller appends the blocks, by compare-and-swap.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
 
 import pyarrow as pa
 
@@ -31,12 +32,27 @@ from odf_core.metadata import (
     PlacedEvent,
     SetDataSchema,
     SetPollingSource,
+    SetTransform,
     SetVocab,
     StoredBlock,
     Timestamp,
     make_block,
 )
 from odf_core.metadata.snapshot import ResolveInput
+
+
+class Accepted(Protocol):
+    """A transformation as the chain may have it, and sentences for whoever wrote it."""
+
+    @property
+    def event(self) -> SetTransform: ...
+
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+
+
+Accept: TypeAlias = Callable[[SetTransform, Projection], Accepted]
+"""Has a transformation tried by its engine before it follows in a chain; raises what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +83,16 @@ class _Chain:
     state: ChainState
     at: Projection
     system_time: Timestamp
+    accept: Accept | None = None
     steps: list[EvolutionStep] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def take(self, event: MetadataEvent) -> None:
-        """Raises `EventRefused`, `UnsupportedArrowType`."""
+        """Raises `EventRefused`, `UnsupportedArrowType`, what `accept` raises."""
+        if isinstance(event, SetTransform) and self.accept is not None:
+            accepted = self.accept(event, self.at)
+            event = accepted.event
+            self.notes.extend(accepted.notes)
         block = None
         if not stands_already(event, self.at):
             check_change(event, self.at)
@@ -103,23 +125,25 @@ def evolve(
     system_time: Timestamp,
     resolve: ResolveInput,
     trial: Trial | None = None,
+    accept: Accept | None = None,
 ) -> Evolution:
     """The blocks by which `events`, in their order, follow the chain that `known` key blocks stand for
     (`ChainState.resume`); all are of `system_time`. `resolve` finds the inputs of transforms; `trial` tries
-    queries of new sources.
+    queries of new sources, `accept` transformations.
 
     Raises, told with source and line of the event: `EventRefused`, `MissingInputs`, what `check_source`
     and `try_source` raise for a source that is set, or `EventRefused` for one that a new vocabulary breaks,
-    and `UnsupportedArrowType`.
+    `UnsupportedArrowType`, and what `accept` raises.
     """
-    chain = _Chain(ChainState.resume(known, remember_hashes=False), Projection.of(known), system_time)
+    state = ChainState.resume(known, remember_hashes=False)
+    chain = _Chain(state, Projection.of(known), system_time, accept)
     for item in events:
         with item.telling():
             chain.take(normalised(item.event, chain.at, resolve))
     for item, step in zip(events, chain.steps, strict=True):
         with item.telling():
             _check_sources(step, chain.at, trial)
-    return Evolution(tuple(chain.steps), tuple(_notes(chain)))
+    return Evolution(tuple(chain.steps), (*chain.notes, *_notes(chain)))
 
 
 def _check_sources(step: EvolutionStep, at: Projection, trial: Trial | None) -> None:

@@ -11,6 +11,7 @@ from odf_core.metadata import (
     DatasetKind,
     DatasetSnapshot,
     InvalidSnapshot,
+    MetadataEvent,
     PlacedSnapshot,
     Seed,
     SetTransform,
@@ -26,6 +27,7 @@ from odf_core.workspace.workspace import remove_files
 
 if TYPE_CHECKING:
     from odf_core.ingest.trial import Trial
+    from odf_core.transform.define import ChooseEngine
     from odf_core.workspace.workspace import Workspace
 
 
@@ -37,12 +39,14 @@ def new_dataset_id() -> DatasetId:
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """A dataset that was made; `replaced` is the id of the one that had its name."""
+    """A dataset that was made; `replaced` is the id of the one that had its name, `notes` are sentences
+    about its transformation."""
 
     dataset: LocalDataset
     snapshot: DatasetSnapshot
     num_blocks: int
     replaced: DatasetId | None
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -52,6 +56,7 @@ class _Plan:
     old: LocalDataset | None
     blocks: Sequence[StoredBlock] = ()
     dataset: LocalDataset | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def name(self) -> DatasetAlias:
@@ -66,23 +71,33 @@ def add_snapshots(
     replace_existing: bool = False,
     new_id: Callable[[], DatasetId] = new_dataset_id,
     trial: "Trial | None" = None,
+    choose: "ChooseEngine | None" = None,
 ) -> list[Added]:
     """Make a dataset of each snapshot, in any order: one may read what another one makes.
 
     With `replace_existing` a dataset that has the name of a new one is deleted, and the new one is another
-    dataset with an id of its own. Raises `LocalDatasetExists`, `DatasetInUse`, and `InvalidSnapshot` or
-    `MissingInputs` with file and line; nothing is added then.
+    dataset with an id of its own. With `choose` transformations are tried by their engines and pinned to
+    them. Raises `LocalDatasetExists`, `DatasetInUse`, and with file and line `InvalidSnapshot`,
+    `MissingInputs`, what `check_sources` and `define_transform` raise; nothing is added then.
     """
     plans = [_Plan(item, new_id(), workspace.find_dataset(item.snapshot.name)) for item in snapshots]
     by_name = _by_name(plans)
     _check_existing(workspace, plans, replace_existing)
-    _check_cycles(by_name)
+    ordered = _inputs_first(by_name)
     for plan in plans:
         plan.blocks = _blocks(plan, by_name, workspace, system_time)
         _check_sources(plan.placed, trial)
+    if choose is not None and any(True for plan in plans for _ in _inputs(plan)):
+        _define(ordered, by_name, workspace, system_time, choose)
     _write(workspace, plans)
     return [
-        Added(plan.dataset, plan.placed.snapshot, len(plan.blocks), plan.old.id if plan.old else None)
+        Added(
+            plan.dataset,
+            plan.placed.snapshot,
+            len(plan.blocks),
+            plan.old.id if plan.old else None,
+            plan.notes,
+        )
         for plan in plans
         if plan.dataset is not None
     ]
@@ -138,8 +153,10 @@ def _inputs(plan: _Plan) -> Iterable[DatasetId | DatasetAlias]:
             yield from (item.dataset_ref for item in event.inputs)
 
 
-def _check_cycles(plans: Mapping[DatasetAlias, _Plan]) -> None:
-    """Datasets of one call may read each other, but not in a circle."""
+def _inputs_first(plans: Mapping[DatasetAlias, _Plan]) -> list[_Plan]:
+    """Datasets of one call may read each other, but not in a circle: in an order in which each follows what
+    it reads."""
+    ordered: list[_Plan] = []
     left = {
         name: {ref for ref in _inputs(plan) if isinstance(ref, DatasetAlias) and ref in plans}
         for name, plan in plans.items()
@@ -148,11 +165,42 @@ def _check_cycles(plans: Mapping[DatasetAlias, _Plan]) -> None:
         ready = {name for name, needs in left.items() if not needs & left.keys()}
         if not ready:
             names = ", ".join(sorted(str(name) for name in left))
-            first = plans[next(iter(left))].placed.place
-            raise first.told(
-                InvalidSnapshot(f"Datasets are inputs of each other, in a circle: {names}.", objects=left)
+            first = plans[next(iter(left))].placed
+            kinds = [isinstance(event, SetTransform) for event in first.snapshot.metadata]
+            raise first.place.told(
+                InvalidSnapshot(f"Datasets are inputs of each other, in a circle: {names}.", objects=left),
+                ("content", "metadata", kinds.index(True), "inputs"),
             )
+        ordered += [plan for name, plan in plans.items() if name in ready]
         left = {name: needs for name, needs in left.items() if name not in ready}
+    return ordered
+
+
+def _define(
+    ordered: Sequence[_Plan],
+    plans: Mapping[DatasetAlias, _Plan],
+    workspace: "Workspace",
+    system_time: Timestamp,
+    choose: "ChooseEngine",
+) -> None:
+    """Has transformations tried and pinned; the blocks of their datasets are made anew with that."""
+    from odf_core.workspace.defining import Defining  # it brings Arrow and the engines along
+
+    defining = Defining(workspace, choose)
+    for plan in ordered:
+        versions, notes = defining.of_blocks(plan.placed.place, plan.blocks)
+        plan.notes = notes
+        if versions:
+            snapshot = plan.placed.snapshot
+            events = [_pinned(event, versions.get(number)) for number, event in enumerate(snapshot.metadata)]
+            plan.placed = replace(plan.placed, snapshot=replace(snapshot, metadata=tuple(events)))
+            plan.blocks = _blocks(plan, plans, workspace, system_time)
+
+
+def _pinned(event: MetadataEvent, version: str | None) -> MetadataEvent:
+    if not isinstance(event, SetTransform) or version is None:
+        return event
+    return replace(event, transform=replace(event.transform, version=version))
 
 
 def _blocks(

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from odf_core.identity import DatasetAlias, DatasetId, Multihash
-from odf_core.ingest.evolution import Evolution, evolve
+from odf_core.ingest.evolution import Accept, Evolution, evolve
 from odf_core.ingest.trial import Trial
-from odf_core.metadata import PlacedEvent, Timestamp
+from odf_core.metadata import PlacedEvent, SetTransform, Timestamp
 from odf_core.transfer.client.keyblocks import key_blocks
 from odf_core.workspace.creation import append_blocks
 from odf_core.workspace.dataset import LocalDataset
@@ -15,6 +15,7 @@ from odf_core.workspace.errors import PulledDataset
 from odf_core.workspace.reset import require_head
 
 if TYPE_CHECKING:
+    from odf_core.transform.define import ChooseEngine
     from odf_core.workspace.workspace import Workspace
 
 
@@ -36,11 +37,13 @@ def commit_events(
     old_head: Multihash | None = None,
     dry_run: bool = False,
     trial: Trial | None = None,
+    choose: "ChooseEngine | None" = None,
 ) -> Committed:
     """Append the events to the dataset's chain, all of them or none; what it says already is left out.
 
     With `old_head`, only if that is the head; with `dry_run` everything is checked and nothing written;
-    `trial` tries the queries of new sources. Raises what `evolve` raises, `PulledDataset` for a dataset that
+    `trial` tries the queries of new sources. With `choose` a transformation is tried by its engine and pinned
+    to it. Raises what `evolve` and `accepting` raise, `PulledDataset` for a dataset that
     follows another one, `OldHeadMismatch`, `DatasetBusy`, `LocalHeadMoved`.
     """
 
@@ -56,7 +59,21 @@ def commit_events(
                 "make it diverge. Change its metadata there.",
                 objects=[dataset.id],
             )
-        made = evolve(key_blocks(dataset.folder), events, system_time, resolve, trial)
+        accept = _accept(workspace, dataset, events, choose)
+        made = evolve(key_blocks(dataset.folder), events, system_time, resolve, trial, accept)
         if dry_run or not made.blocks:
             return Committed(head, head, made)
         return Committed(head, append_blocks(dataset.folder, made.blocks, None), made)
+
+
+def _accept(
+    workspace: "Workspace",
+    dataset: LocalDataset,
+    events: Sequence[PlacedEvent],
+    choose: "ChooseEngine | None",
+) -> Accept | None:
+    if choose is None or not any(isinstance(item.event, SetTransform) for item in events):
+        return None
+    from odf_core.workspace.defining import accepting  # it brings the engines along
+
+    return accepting(workspace, dataset, choose)

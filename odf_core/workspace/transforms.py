@@ -1,29 +1,28 @@
 """Derivative datasets of a workspace: brought up to date with their inputs, a step at a time (data.md 4)."""
 
 import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
 
 from odf_core.identity import DatasetAlias, DatasetId, Multihash, ObjectRef
-from odf_core.metadata import StoredBlock, Timestamp, TransformSql
+from odf_core.metadata import StoredBlock, Timestamp
 from odf_core.transform.chains import InputChain
 from odf_core.transform.commit import commit_of
+from odf_core.transform.define import ChooseEngine
 from odf_core.transform.derivation import Derivation
 from odf_core.transform.errors import TransformNotDefined
 from odf_core.transform.execute import Target, execute_step
 from odf_core.transform.plan import plan_next
-from odf_core.transform.port import Say, TransformEngine
+from odf_core.transform.port import Say
 from odf_core.workspace.creation import append_blocks
 from odf_core.workspace.dataset import LocalDataset
 from odf_core.workspace.equivalence import choose_equivalent
+from odf_core.workspace.errors import LocalDatasetNotFound
 from odf_core.workspace.workspace import Workspace
 
-ChooseEngine: TypeAlias = Callable[[TransformSql], TransformEngine]
-"""The engine, of the version, that a transform names; raises `EngineNotInstalled`."""
+__all__ = ["ChooseEngine", "Transformed", "Transforms"]
 
 _PATIENCE_SECONDS = 60.0
 
@@ -79,7 +78,7 @@ class Transforms:
                     break
                 system_time = self.now()
                 target = Target(dataset.id, _name(dataset))
-                with self._workdir() as workdir:
+                with self._workdir(dataset) as workdir:
                     engine = choose(step.transform)
                     executed = execute_step(step, target, engine, system_time, locate, workdir, self.say)
                     commit = commit_of(executed, system_time)
@@ -99,14 +98,24 @@ class Transforms:
                 f"{dataset.alias} has no transformation: it is not computed from other datasets.",
                 objects=[dataset.id],
             )
-        return [self.workspace.dataset(item.dataset_ref) for item in event.inputs]
+        found = [(item, self.workspace.find_dataset(item.dataset_ref)) for item in event.inputs]
+        missing = [item for item, local in found if local is None]
+        if missing:
+            names = ", ".join(f"{item.alias} ({item.dataset_ref})" for item in missing)
+            raise LocalDatasetNotFound(
+                f"{dataset.alias} is computed from datasets that are not in the workspace: {names}. Pull "
+                f"them, or `odf pull {dataset.alias} --recursive` where a registered repository has them.",
+                objects=[item.dataset_ref for item in missing],
+            )
+        return [local for _, local in found if local is not None]
 
     @contextmanager
-    def _workdir(self) -> Iterator[Path]:
-        """A folder inside the workspace, so that new slices need not cross file systems."""
-        parent = self.workspace.root / "work"
-        parent.mkdir(exist_ok=True)
-        path = Path(tempfile.mkdtemp(prefix="transform-", dir=parent))
+    def _workdir(self, dataset: LocalDataset) -> Iterator[Path]:
+        """A folder inside the workspace, so that new slices need not cross file systems. The dataset's lock
+        is held, so what is found there is of a run that was killed."""
+        path = self.workspace.root / "work" / f"transform-{dataset.id.multibase}"
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
         try:
             yield path
         finally:

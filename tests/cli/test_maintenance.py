@@ -4,6 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from odf_core.identity import DatasetAlias
+from odf_core.metadata import DatasetKind, Timestamp, read_snapshots
+from odf_core.workspace import Workspace
+from odf_core.workspace.adding import add_snapshots
+from odf_core.workspace.templates import template
 from tests.builders.dataset_builder import DatasetBuilder, root_dataset
 from tests.cli.conftest import Odf
 
@@ -14,10 +19,8 @@ def foo(odf: Odf, tmp_path: Path) -> DatasetBuilder:
     builder = root_dataset("foo").add(5)
     odf("init")
     assert odf("pull", f"file://{builder.write(tmp_path / 'there')}", "--as", "foo", "--no-alias").code == 0
-    odf("new", "bar", "--derivative")
-    path = Path("bar.yaml")
-    path.write_text(path.read_text().replace("name-of-an-input", "foo"))
-    assert odf("add", "bar.yaml").code == 0
+    text = template(DatasetAlias.parse("bar"), DatasetKind.DERIVATIVE).replace("name-of-an-input", "foo")
+    add_snapshots(Workspace.find(), read_snapshots(text, "bar.yaml"), Timestamp.now())  # no engine is asked
     return builder
 
 

@@ -51,11 +51,13 @@ class ManifestPlace:
 
 
 def _spellings(steps: Sequence[str | int]) -> Iterator[Sequence[str | int]]:
-    """The place, and what it is under the name that a property had before (metadata.md 5.8)."""
+    """The place, and what it is under another name that a property may have (metadata.md 5.8)."""
     if steps:
         yield steps
         if "ddlSchema" in steps:
             yield ["schema" if step == "ddlSchema" else step for step in steps]
+        if "queries" in steps:  # what was written as `query`
+            yield [*steps[: list(steps).index("queries")], "query"]
 
 
 @dataclass(frozen=True, slots=True)
