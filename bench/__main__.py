@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from bench import chain, crowd, ingest, pull, push
+from bench import chain, crowd, ingest, pull, push, transforms
 from bench.figures import Row, show
 from bench.stage import Stage
 
@@ -23,6 +23,7 @@ BENCHES: dict[str, tuple[str, Run]] = {
     "chain": (chain.TITLE, chain.run),
     "crowd": (crowd.TITLE, crowd.run),
     "ingest": (ingest.TITLE, ingest.run),
+    "transforms": (transforms.TITLE, transforms.run),
 }
 HASH = "hash"
 _WIDTH = 110

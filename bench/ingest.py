@@ -10,53 +10,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
 
 from bench.figures import Aim, Figure, Row
+from bench.filled import START, filled
 from bench.memory import PeakMemory
 from bench.stage import Stage
-from odf_core.chain.following import chained
-from odf_core.data import arrow_schema_to_odf, write_slice
 from odf_core.engines.handle import SparkEngine
 from odf_core.engines.merging import SparkMerges
 from odf_core.engines.options import SparkOptions
-from odf_core.identity import DatasetId
-from odf_core.ingest.commit import objects_of
-from odf_core.ingest.history import History
-from odf_core.ingest.write import NewSlice
-from odf_core.metadata import (
-    AddData,
-    AddPushSource,
-    DatasetKind,
-    MergeStrategy,
-    MergeStrategyAppend,
-    MergeStrategyLedger,
-    MetadataBlock,
-    MetadataEvent,
-    ReadStepCsv,
-    Seed,
-    SetDataSchema,
-    Timestamp,
-)
-from odf_core.workspace import LocalDataset, Workspace
+from odf_core.metadata import MergeStrategyAppend, MergeStrategyLedger
+from odf_core.workspace import Workspace
 from odf_core.workspace.ingests import Ingests
 
 TITLE = "ingest: histories of 100 thousand and 10 million records, a CSV of a GB, ten rows"
-DDL = ("event_time TIMESTAMP", "station STRING", "reading DOUBLE", "counter BIGINT")
-_SLICE_ROWS = 1_000_000
-_START = np.datetime64("2024-01-01T00:00:00", "ms")
-_INSTANT = pa.timestamp("ms", "UTC")
-_SCHEMA = pa.schema(
-    [
-        pa.field("offset", pa.int64(), nullable=False),
-        pa.field("op", pa.int32(), nullable=False),
-        pa.field("system_time", _INSTANT, nullable=False),
-        pa.field("event_time", _INSTANT, nullable=False),
-        pa.field("station", pa.string()),
-        pa.field("reading", pa.float64()),
-        pa.field("counter", pa.int64()),
-    ]
-)
 _CSV_BYTES = 1_000_000_000
 _TEN = "event_time,station,reading,counter\n" + "2024-01-01T00:00:00Z,s,1.5,{}\n" * 10
 
@@ -82,7 +48,7 @@ def _ledgers(stage: Stage, engine: SparkEngine) -> list[Row]:
     for known in (100_000, 10_000_000):
         stage.say(f"ingest: ledger with {known:,} known records")
         workspace = Workspace.init(_folder(stage))
-        dataset = _filled(
+        dataset = filled(
             workspace, "ledger", MergeStrategyLedger(primary_key=("event_time", "station")), known
         )
         ingests = Ingests(workspace, SparkMerges(engine, 600))
@@ -112,7 +78,7 @@ def _large(stage: Stage, engine: SparkEngine) -> list[Row]:
     for number in range(stage.rounds):
         stage.say(f"ingest: a CSV of a GB, round {number + 1} of {stage.rounds}")
         workspace = Workspace.init(_folder(stage))
-        dataset = _filled(workspace, "large", MergeStrategyAppend(), 0)
+        dataset = filled(workspace, "large", MergeStrategyAppend(), 0)
         with PeakMemory("odf_core.engines") as memory:
             started = time.perf_counter()
             Ingests(workspace, SparkMerges(engine, 1200)).push("large", path)
@@ -131,7 +97,7 @@ def _large(stage: Stage, engine: SparkEngine) -> list[Row]:
 
 def _small(stage: Stage, options: SparkOptions) -> list[Row]:
     workspace = Workspace.init(_folder(stage))
-    dataset = _filled(workspace, "small", MergeStrategyAppend(), 0)
+    dataset = filled(workspace, "small", MergeStrategyAppend(), 0)
     environment = os.environ | {
         "ODF_SPARK__WORK_DIR": str(options.work_dir),
         "ODF_RUNTIME_DIR": str(options.runtime_dir),
@@ -162,57 +128,12 @@ def _odf_ingest(workspace: Workspace, name: str, environment: dict[str, str]) ->
     subprocess.run(command, input=text.encode(), env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
-def _filled(workspace: Workspace, name: str, merge: MergeStrategy, records: int) -> LocalDataset:
-    """A dataset with a push source and so many records, without an ingest."""
-    now = Timestamp.parse("2024-01-01T00:00:00Z")
-    dataset_id, _ = DatasetId.generate()
-    seed = Seed(dataset_id=dataset_id, dataset_kind=DatasetKind.ROOT)
-    dataset = workspace.create_from_blocks(
-        name, [MetadataBlock(system_time=now, sequence_number=0, event=seed)]
-    )
-    source = AddPushSource(source_name="default", read=ReadStepCsv(header=True, ddl_schema=DDL), merge=merge)
-    _append(workspace, dataset, [source, SetDataSchema(schema=arrow_schema_to_odf(_SCHEMA))], None)
-    for start in range(0, records, _SLICE_ROWS):
-        rows = min(_SLICE_ROWS, records - start)
-        written = write_slice(_records(start, rows), workspace.root / "slice")
-        last = start - 1 if start else None
-        latest = Timestamp.parse(str(_START + np.timedelta64(start + rows - 1, "s")) + "Z")
-        event = AddData(prev_offset=last, new_data=written.data_slice, new_watermark=latest)
-        _append(workspace, dataset, [event], NewSlice(written, latest))
-    return dataset
-
-
-def _append(
-    workspace: Workspace, dataset: LocalDataset, events: list[MetadataEvent], new: NewSlice | None
-) -> None:
-    at = History.of(list(dataset.folder.walk())[::-1]).projection
-    blocks = chained(at, events, Timestamp.parse("2024-01-01T00:00:00Z"))
-    workspace.append_blocks(dataset, blocks, objects_of(new))
-
-
-def _records(start: int, rows: int) -> pa.Table:
-    numbers = np.arange(start, start + rows)
-    times = pa.array(_START + numbers.astype("timedelta64[s]")).cast(_INSTANT)
-    return pa.table(
-        [
-            pa.array(numbers),
-            pa.array(np.zeros(rows, np.int32)),
-            pa.array(np.full(rows, _START)).cast(_INSTANT),
-            times,
-            pa.array([f"station-{number % 97}" for number in numbers]),
-            pa.array(numbers / 7),
-            pa.array(numbers),
-        ],
-        schema=_SCHEMA,
-    )
-
-
 def _write_rows(path: Path, numbers: list[int]) -> None:
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["event_time", "station", "reading", "counter"])
         for number in numbers:
-            moment = _START + np.timedelta64(number, "s")
+            moment = START + np.timedelta64(number, "s")
             writer.writerow([f"{moment}Z", f"station-{number % 97}", number / 7, number])
 
 
@@ -220,7 +141,7 @@ def _write_large(path: Path) -> None:
     """The same 100,000 lines again and again, each time with other first letters."""
     text = io.StringIO()
     for number in range(100_000):
-        text.write(f"{_START + np.timedelta64(number, 's')}Z,station-{number % 97},{number / 7},{number}\n")
+        text.write(f"{START + np.timedelta64(number, 's')}Z,station-{number % 97},{number / 7},{number}\n")
     block = text.getvalue().encode()
     with path.open("wb") as file:
         file.write(b"event_time,station,reading,counter\n")
