@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -37,7 +38,7 @@ def write_result(
                 )
             start = next_offset + count
             made = [
-                pa.array(range(start, start + size), pa.int64()),
+                pa.array(np.arange(start, start + size, dtype=np.int64)),
                 batch.column(OP).cast(pa.int32()),
                 pa.repeat(moment, size),
             ]

@@ -28,6 +28,7 @@ from odf_core.engines.spark.transforms.checkpoint import Memory
 from odf_core.engines.spark.transforms.linear import carried_frame
 from odf_core.engines.spark.transforms.plans import Plan, array, helper, plan_of_frame
 from odf_core.engines.spark.transforms.result import Result
+from odf_core.engines.spark.transforms.stateless import APPEND, CORRECT_TO
 from odf_core.engines.spark.transforms.zset import (
     WEIGHT,
     consolidated,
@@ -42,6 +43,7 @@ from odf_core.transform.errors import QueryStateTooLarge
 
 MOST_UNKEYED_ROWS = 1_000_000
 _SMALL_ROWS = 50_000
+_COMING = (APPEND, CORRECT_TO)
 _COUNT = "__odf_n"
 _SIDE = "__odf_new"
 
@@ -122,15 +124,12 @@ def _part(
     )
     names = [item.name for item in spark.fields]
     frame = frame.toDF(*names, OP, OFFSET)
-    sign = F.when(col(OP).isin(0, 3), F.lit(1)).otherwise(F.lit(-1)).cast("bigint")
-    frame = frame.select(
-        *[col(name) for name in names], sign.alias(WEIGHT), F.lit(1).cast("bigint").alias(_COUNT)
-    )
     if is_small:
-        table = frame.toArrow()
+        table = _weighed(frame.toArrow())
     else:
+        sign = F.when(col(OP).isin(*_COMING), F.lit(1)).otherwise(F.lit(-1)).cast("bigint")
         grouped = frame.groupBy(*[col(name) for name in names]) if names else frame.groupBy()
-        folded = grouped.agg(F.sum(col(WEIGHT)).alias(WEIGHT), F.sum(col(_COUNT)).alias(_COUNT))
+        folded = grouped.agg(F.sum(sign).alias(WEIGHT), F.count(F.lit(1)).alias(_COUNT))
         files = place.at(scratch / f"part-{number}").write(folded)
         table = pa.concat_tables([pq.read_table(file) for file in files])
     counts = table.column(_COUNT)
@@ -139,6 +138,13 @@ def _part(
     rows = flat(table.select(names)) if names else pa.table({"c": pa.nulls(len(table), pa.int8())})
     rows = rows.append_column(WEIGHT, weights).append_column(_COUNT, counts.cast(pa.int64()))
     return _Part(number, spark, arrow, rows)
+
+
+def _weighed(table: pa.Table) -> pa.Table:
+    """The rows with their weights for their operations: for few rows sooner done here than asked of Spark."""
+    signs = np.where(np.isin(np.asarray(table.column(OP)), _COMING), 1, -1)
+    table = table.drop_columns([OP, OFFSET]).append_column(WEIGHT, pa.array(signs, pa.int64()))
+    return table.append_column(_COUNT, pa.array(np.ones(len(signs), np.int64)))
 
 
 def _drop_late(part: _Part, plan: Plan, windows: Sequence[int], watermark: Timestamp) -> None:
@@ -225,7 +231,9 @@ def _frame(place: Place, part: _Part, table: pa.Table | None, scratch: Path) -> 
         return session.range(len(plain)).select()
     rows = rebuilt(plain, part.arrow)
     if len(rows) <= _SMALL_ROWS:
-        return session.createDataFrame(rows, part.spark)
+        frame = session.createDataFrame(rows, part.spark)
+        # Rows that are in one partition already need no shuffle, which would be a stage more.
+        return frame.coalesce(1) if session.conf.get("spark.sql.shuffle.partitions") == "1" else frame
     target = scratch / f"rows-{part.number}-{len(list(scratch.iterdir()))}.parquet"
     pq.write_table(rows, target)
     return session.read.schema(part.spark).parquet(*place.brought([str(target)]))
