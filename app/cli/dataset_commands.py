@@ -137,6 +137,7 @@ def verify(
     asked = Asked(
         integrity=integrity or not replay,
         replay=(replay or not integrity) and not sizes_only,
+        insists=replay or engine is not None,
         recursive=recursive,
         first=first,
         last=last,

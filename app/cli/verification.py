@@ -38,10 +38,11 @@ class RangeNeedsOneDataset(InvalidInput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """The options of the command."""
+    """The options of the command; `insists`: a replay was asked for, not only allowed."""
 
     integrity: bool = True
     replay: bool = True
+    insists: bool = False
     recursive: bool = False
     first: str | None = None
     last: str | None = None
@@ -97,6 +98,7 @@ def _options(datasets: Sequence[LocalDataset], asked: Asked) -> VerificationOpti
         integrity=integrity if asked.integrity else None,
         replay=_replay_options(first, last, asked) if asked.replay else None,
         recursive=asked.recursive,
+        replay_if_possible=not asked.insists,
     )
 
 
@@ -139,6 +141,7 @@ def _facts(verified: DatasetVerified) -> dict[str, Any]:
         **facts,
         "ok": verified.ok,
         "replay": None if replay is None else replay.summary.to_json(),
+        "remark": verified.remark,
         "findings": [finding.to_json() for finding in verified.all_findings],
     }
 
@@ -146,6 +149,7 @@ def _facts(verified: DatasetVerified) -> dict[str, Any]:
 def _lines(verified: DatasetVerified) -> list[str]:
     parts = [_integrity(report) for report in (verified.integrity,) if report is not None]
     parts += [_replay(report) for report in (verified.replay,) if report is not None]
+    parts += [verified.remark] if verified.remark is not None else []
     looked_at = f" ({'; '.join(parts)})" if parts else ""
     lines = [f"{verified.dataset.alias}: {_verdict(verified)}{looked_at}"]
     for finding in verified.all_findings:

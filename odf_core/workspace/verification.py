@@ -38,22 +38,27 @@ DatasetProgress = Callable[[LocalDataset, Progress], None]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerificationOptions:
     """What is verified of each dataset; None: not this. `recursive` adds what they are computed from, of
-    which all blocks are looked at, whatever range the options name."""
+    which all blocks are looked at, whatever range the options name. `replay_if_possible`: a dataset whose
+    inputs are not here is not replayed, which is a remark and no finding.
+    """
 
     integrity: VerifyOptions | None = field(default_factory=VerifyOptions)
     replay: ReplayOptions | None = None
     recursive: bool = False
+    replay_if_possible: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetVerified:
-    """What came of one dataset; `replay` is None for a root dataset too. `findings` are about its inputs."""
+    """What came of one dataset; `replay` is None for a root dataset too. `findings` are about its inputs;
+    `remark` says why it was not replayed, where that was not asked for."""
 
     dataset: LocalDataset
     head: Multihash | None
     integrity: VerificationReport | None
     replay: ReplayReport | None
     findings: tuple[Finding, ...] = ()
+    remark: str | None = None
 
     @property
     def ok(self) -> bool:
@@ -107,13 +112,21 @@ class Verifications:
         if options.integrity is not None:
             integrity = verify_dataset(dataset, options.integrity, show)
         blocks, broken = _readable_blocks(dataset)
+        remark = None
         if options.replay is not None and _is_derivative(blocks):
-            replayed = self._replay(dataset, blocks, options.replay, show)
+            missing = [item for item in _input_ids(blocks) if self.workspace.find_dataset(item) is None]
+            if missing and options.replay_if_possible and not options.recursive:
+                remark = (
+                    f"not replayed: {', '.join(map(str, missing))} is not in this workspace; "
+                    "`odf pull --recursive` brings what a dataset is computed from"
+                )
+            else:
+                replayed = self._replay(dataset, blocks, options.replay, show)
         findings = list(self._input_findings(blocks, verdicts)) if options.recursive else []
         if broken is not None and integrity is None:
             findings.append(broken)
         head = blocks[-1].hash if blocks else None
-        return DatasetVerified(dataset, head, integrity, replayed, tuple(findings))
+        return DatasetVerified(dataset, head, integrity, replayed, tuple(findings), remark)
 
     def _replay(
         self,

@@ -110,7 +110,7 @@ def test_a_schedule_evaluates_a_query(node: IngestNode) -> None:
     async def kinds(context: NodeContext) -> Any:
         async with begin(context.engine) as conn:
             rows = await conn.execute(
-                text("SELECT kind FROM job JOIN dataset d ON d.id = dataset_pk WHERE d.name = 'timed'")
+                text("SELECT job.kind FROM job JOIN dataset d ON d.id = dataset_pk WHERE d.name = 'timed'")
             )
             return list(rows.scalars())
 

@@ -118,6 +118,10 @@ def test_a_lie_upstream(odf, work, tampered):
 
 def test_an_input_that_is_not_here(odf, work):
     shutil.rmtree(work.dataset("root").path)
+    ran = odf("verify", "stateless", "-o", "json")
+    assert (ran.code, ran.json[0]["ok"], ran.json[0]["replay"]) == (0, True, None)
+    assert "is not in this workspace" in ran.json[0]["remark"]
+    assert odf("verify", "stateless", "--replay").code == 7
     ran = odf("verify", "stateless", "--recursive", "-o", "json")
     assert ran.code == 7
     codes = {finding["code"] for finding in ran.json[0]["findings"]}
