@@ -14,12 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from odf_core.engines.messages import (
-    DatasetVocabulary,
     RawQueryRequest,
     RawQueryResponseInvalidQuery,
     RawQueryResponseSuccess,
-    TransformRequest,
-    TransformResponseInternalError,
+    TransformResponseInvalidQuery,
     TransformResponseRoot,
     decode_message,
     encode_message,
@@ -27,6 +25,7 @@ from odf_core.engines.messages import (
 from odf_core.identity import DatasetId
 from odf_core.metadata.timestamp import Timestamp
 from odf_core.metadata.transforms import SqlQueryStep, TransformSql
+from odf_core.transform.request import DatasetVocabulary, TransformRequest
 from tests.engines.asking import answers, ask_raw_query
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -106,7 +105,7 @@ def test_a_transformation_is_refused_in_the_words_of_the_contract(channel: grpc.
         new_checkpoint_path="c",
         new_data_path="d",
     )
-    (content,) = answers(channel, "ExecuteTransform", encode_message(request))
+    *_, content = answers(channel, "ExecuteTransform", encode_message(request))
     answer = decode_message(TransformResponseRoot, content).value
-    assert isinstance(answer, TransformResponseInternalError)
-    assert "not evaluate transformations" in answer.message
+    assert isinstance(answer, TransformResponseInvalidQuery)
+    assert "reads none of its inputs" in answer.message

@@ -169,7 +169,12 @@ def test_every_shape_is_tried(transforms, place):
         (1, [(1, 3, "x", 2)]),
         (0, [(1, 2, "y", -0.0, 2, None)]),
     ]
-    steps = [(records, []) if source == 0 else ([], records) for source, records in rows]
+    steps = []
+    for first, second in ((0, 1), (2, 3), (4, 5)):
+        told_of: tuple[list, list] = ([], [])
+        for source, records in (rows[first], rows[second]):
+            told_of[source].extend(records)
+        steps.append(told_of)
     for shape in SHAPES:
         told = run(transforms, place, shape, steps, [None] * len(steps), CONFS[0], True)
         assert_well_formed(told.told())
