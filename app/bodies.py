@@ -10,6 +10,17 @@ from odf_core.errors import InvalidInput, LimitExceeded
 
 Model = TypeVar("Model", bound=BaseModel)
 
+A_MANIFEST: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            "application/yaml": {"schema": {"type": "string"}},
+            "application/json": {"schema": {"type": "object"}},
+        },
+    }
+}
+"""What OpenAPI says of a body that is a manifest; it is read by its bytes, so FastAPI cannot tell."""
+
 
 class BodyTooLarge(LimitExceeded):
     """The body of a request is larger than its route reads."""

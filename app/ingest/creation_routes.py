@@ -6,7 +6,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from app.accounts.routes import REFUSALS, CurrentCaller
-from app.bodies import read_body
+from app.bodies import A_MANIFEST, read_body
 from app.datasets.info_routes import Owner
 from app.http import Node
 from app.ingest.creation import create_from_snapshot
@@ -42,15 +42,7 @@ class CreatedDataset(BaseModel):
         413: refusal("The manifest is too large"),
     },
     response_model_exclude_none=True,
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {
-                "application/yaml": {"schema": {"type": "string"}},
-                "application/json": {"schema": {"type": "object"}},
-            },
-        }
-    },
+    openapi_extra=A_MANIFEST,
 )
 async def create_dataset(
     request: Request,

@@ -5,14 +5,13 @@ block that it ends with is in the chain. So only blocks after that one are read 
 """
 
 import sys
-from collections import OrderedDict
 from dataclasses import dataclass
 
 import anyio.to_thread
-from anyio.lowlevel import RunVar
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.datasets.model import DatasetInfo
+from app.remembered import Remembered
 from app.transfer.chain_index import Head, find_interval, read_blocks, read_key_blocks
 from odf_core.identity import Multihash, ObjectKind, ObjectRef
 from odf_core.ingest.history import History, new_slice
@@ -31,7 +30,7 @@ class _Known:
     slices: tuple[ObjectRef, ...]
 
 
-_known_of_loop: RunVar[OrderedDict[int, _Known]] = RunVar("odf_known_slices")
+_remembered = Remembered[_Known]("odf_known_slices", lambda known: len(known.slices), MOST_SLICES)
 
 
 async def read_history(
@@ -42,8 +41,7 @@ async def read_history(
     `num_records` of the history's projection is not that of the dataset. Raises `DatabaseUnavailable`.
     """
     head = Head(dataset.head, dataset.head_sequence_number)
-    remembered = _remembered()
-    known = remembered.get(dataset.pk)
+    known = _remembered.get(dataset.pk)
     after = None if known is None else known.head
     interval = await find_interval(conn, dataset.pk, head, begin_after=after, stop_at=None, force=True)
     stored = await read_blocks(conn, interval, max_raw_bytes=sys.maxsize)
@@ -57,21 +55,5 @@ async def read_history(
         return History.resumed(decisive, (*before, *added)), decisive
 
     history, decisive = await anyio.to_thread.run_sync(decoded)
-    _remember(remembered, dataset.pk, _Known(dataset.head, history.slices))
+    _remembered.keep(dataset.pk, _Known(dataset.head, history.slices))
     return history, decisive
-
-
-def _remembered() -> OrderedDict[int, _Known]:
-    found = _known_of_loop.get(None)
-    if found is None:
-        found = OrderedDict()
-        _known_of_loop.set(found)
-    return found
-
-
-def _remember(remembered: OrderedDict[int, _Known], dataset_pk: int, known: _Known) -> None:
-    """Those that were asked for longest ago are forgotten first."""
-    remembered[dataset_pk] = known
-    remembered.move_to_end(dataset_pk)
-    while sum(len(item.slices) for item in remembered.values()) > MOST_SLICES:
-        remembered.popitem(last=False)

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from app.accounts.routes import REFUSALS, CurrentCaller
-from app.bodies import read_body
+from app.bodies import A_MANIFEST, read_body
 from app.database import connect
 from app.datasets.addressing import Address
 from app.datasets.model import Action
@@ -62,15 +62,7 @@ class MetadataCommit(BaseModel):
     "/metadata",
     summary="Change a dataset's metadata",
     responses=_REFUSALS,
-    openapi_extra={
-        "requestBody": {
-            "required": True,
-            "content": {
-                "application/yaml": {"schema": {"type": "string"}},
-                "application/json": {"schema": {"type": "object"}},
-            },
-        }
-    },
+    openapi_extra=A_MANIFEST,
 )
 async def commit_metadata(
     request: Request,

@@ -4,14 +4,13 @@ A block never changes, so of a chain that was read before only what came after i
 """
 
 import sys
-from collections import OrderedDict
 from dataclasses import dataclass
 
 import anyio.to_thread
-from anyio.lowlevel import RunVar
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from app.datasets.model import DatasetInfo
+from app.remembered import Remembered
 from app.transfer.chain_index import Head, find_interval, read_blocks
 from odf_core.identity import Multihash
 from odf_core.limits import Limits
@@ -27,15 +26,14 @@ class _Known:
     blocks: tuple[StoredBlock, ...]
 
 
-_known_of_loop: RunVar[OrderedDict[int, _Known]] = RunVar("odf_known_chains")
+_remembered = Remembered[_Known]("odf_known_chains", lambda known: len(known.blocks), MOST_BLOCKS)
 
 
 async def read_whole_chain(
     conn: AsyncConnection, dataset: DatasetInfo, limits: Limits
 ) -> tuple[StoredBlock, ...]:
     """All blocks of the dataset up to its head, oldest first. Raises `DatabaseUnavailable`."""
-    remembered = _remembered()
-    known = remembered.get(dataset.pk)
+    known = _remembered.get(dataset.pk)
     after = None if known is None else known.head
     head = Head(dataset.head, dataset.head_sequence_number)
     interval = await find_interval(conn, dataset.pk, head, begin_after=after, stop_at=None, force=True)
@@ -46,21 +44,5 @@ async def read_whole_chain(
         return (*before, *(read_block(data, name, limits) for name, data in stored))
 
     blocks = await anyio.to_thread.run_sync(decoded)
-    _remember(remembered, dataset.pk, _Known(dataset.head, blocks))
+    _remembered.keep(dataset.pk, _Known(dataset.head, blocks))
     return blocks
-
-
-def _remembered() -> OrderedDict[int, _Known]:
-    found = _known_of_loop.get(None)
-    if found is None:
-        found = OrderedDict()
-        _known_of_loop.set(found)
-    return found
-
-
-def _remember(remembered: OrderedDict[int, _Known], dataset_pk: int, known: _Known) -> None:
-    """Those that were asked for longest ago are forgotten first."""
-    remembered[dataset_pk] = known
-    remembered.move_to_end(dataset_pk)
-    while sum(len(item.blocks) for item in remembered.values()) > MOST_BLOCKS and len(remembered) > 1:
-        remembered.popitem(last=False)

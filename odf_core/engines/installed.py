@@ -85,7 +85,8 @@ class InstalledEngines:
             return engine
         raise EngineNotInstalled(
             f"The dataset is computed by {engine.name} {wanted}; this installation has {engine.version()}. "
-            f"Install that version, or ask its owner to declare this one equivalent.",
+            f"Use an installation that has that version, or have this one declared equivalent "
+            f"(`odf engine deprecate`).",
             objects=[wanted],
             extras={"engine": engine.name, "version": wanted, "installed": engine.version()},
         )

@@ -186,7 +186,8 @@ def _read(
     except InvalidInterval as error:
         raise InputDiverged(
             f"Input {chain.name} no longer has block {after if last is None else last}, up to which it was "
-            f"read: it was reset or compacted. Verify it, then reset this dataset to compute it anew.",
+            f"read: it was reset or compacted. Verify it, then take "
+            f"this dataset back to the block of its SetTransform (`odf reset`) and compute it anew.",
             objects=[chain.dataset_id],
             extras={"input": str(chain.dataset_id), "block": str(after)},
         ) from error

@@ -56,7 +56,22 @@ class Finding:
 
 
 @dataclass(slots=True)
-class VerificationSummary:
+class Tally:
+    """How many findings there were, by severity."""
+
+    errors: int = field(default=0, kw_only=True)
+    warnings: int = field(default=0, kw_only=True)
+
+    def count(self, finding: Finding) -> None:
+        """Takes one in."""
+        if finding.severity is Severity.ERROR:
+            self.errors += 1
+        else:
+            self.warnings += 1
+
+
+@dataclass(slots=True)
+class VerificationSummary(Tally):
     """What was looked at: blocks of the chain, objects and their bytes; and what came of it.
 
     `whole_chain` says that the walk reached the Seed, and that every rule was applied on the way back.
@@ -66,20 +81,12 @@ class VerificationSummary:
     blocks: int = 0
     objects: int = 0
     bytes: int = 0
-    errors: int = 0
-    warnings: int = 0
     whole_chain: bool = False
 
     @property
     def ok(self) -> bool:
         """No error was found."""
         return self.errors == 0
-
-    def count(self, finding: Finding) -> None:
-        if finding.severity is Severity.ERROR:
-            self.errors += 1
-        else:
-            self.warnings += 1
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-compatible object."""
@@ -120,7 +127,7 @@ class EngineUsed:
 
 
 @dataclass(slots=True)
-class ReplaySummary:
+class ReplaySummary(Tally):
     """What was evaluated again: of the `steps` in the range from `first` to `last` (None: from the Seed, to
     the head; both included) so many were `replayed`, by these engines."""
 
@@ -130,8 +137,6 @@ class ReplaySummary:
     steps: int = 0
     replayed: int = 0
     looked_at: int = 0
-    errors: int = 0
-    warnings: int = 0
     engines: set[EngineUsed] = field(default_factory=set)
 
     @property
@@ -143,12 +148,6 @@ class ReplaySummary:
     def ok(self) -> bool:
         """Every step was replayed and came out as recorded; never true of a step that was left out."""
         return self.errors == 0 and self.complete
-
-    def count(self, finding: Finding) -> None:
-        if finding.severity is Severity.ERROR:
-            self.errors += 1
-        else:
-            self.warnings += 1
 
     def to_json(self) -> dict[str, Any]:
         """A JSON-compatible object."""

@@ -267,7 +267,7 @@ def test_a_step_that_takes_too_long_or_too_much_is_ended(sources, tmp_path):
     with pytest.raises((EngineDied, EngineFailed, QueryInvalid)):
         greedy.step(slices, [None])
     slow = Derived(
-        DataFusionTransforms(DataFusionOptions(step_seconds=0.05)), [sources[0]], PROJECT, tmp_path
+        DataFusionTransforms(DataFusionOptions(step_seconds=0.001)), [sources[0]], PROJECT, tmp_path
     )
     with pytest.raises(EngineTimeout):
         slow.step(slices, [None])

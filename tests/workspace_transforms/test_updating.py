@@ -178,7 +178,7 @@ def assert_diverged_and_mended(person: Person, remaining: list[int]) -> None:
     for _ in range(2):
         with pytest.raises(InputDiverged, match="Input rain no longer has block") as refused:
             person.pull("wet")
-        assert "reset this dataset to compute it anew" in refused.value.message
+        assert "back to the block of its SetTransform" in refused.value.message
         assert refused.value.extras["block"] == str(last.query_inputs[0].new_block_hash)
     assert person.blocks("wet") == before
     reset_dataset(person.workspace, person.workspace.dataset("wet"), definition_of(person))

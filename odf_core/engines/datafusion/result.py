@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.types as kinds
 
 from odf_core.data import UnsupportedArrowType, arrow_schema_to_odf
+from odf_core.engines.result_names import require_names
 from odf_core.transform.errors import InvalidQueryResult
 
 INSTANT = pa.timestamp("ms", "UTC")
@@ -56,13 +57,7 @@ def result_of(schema: pa.Schema, names: tuple[str, str, str, str]) -> Result:
     """The columns of the slice. Raises `InvalidQueryResult`."""
     offset, op, system_time, event_time = names
     found = [item.name for item in schema]
-    _refuse_names(found, (offset, system_time))
-    if event_time not in found:
-        raise InvalidQueryResult(
-            f"The query gives no column {event_time}; every record needs the time at which it happened: "
-            f"select or compute a timestamp or a date under this name.",
-            objects=[event_time],
-        )
+    require_names(found, offset, system_time, event_time)
     op_place = found.index(op) if op in found else None
     if op_place is not None and schema.field(op_place).type not in _OPERATIONS:
         raise InvalidQueryResult(
@@ -88,18 +83,6 @@ def result_of(schema: pa.Schema, names: tuple[str, str, str, str]) -> Result:
     made = pa.schema(fields)
     _check_types(made)
     return Result(made, tuple(places), op_place, names)
-
-
-def _refuse_names(found: list[str], reserved: tuple[str, str]) -> None:
-    for name in found:
-        if name in reserved:
-            raise InvalidQueryResult(
-                f"The query gives a column {name}, which the engine itself adds; leave it out or give it "
-                f"another name.",
-                objects=[name],
-            )
-        if found.count(name) > 1:
-            raise InvalidQueryResult(f"The query gives two columns named {name}.", objects=[name])
 
 
 def _check_types(schema: pa.Schema) -> None:

@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import pyarrow as pa
 from pyspark.sql import types as T
 
+from odf_core.engines.result_names import require_names
 from odf_core.engines.spark.slices.carriers import arrow_type
 from odf_core.engines.spark.transforms.nodes import Expression, Node
 from odf_core.engines.spark.transforms.shape import LEAF, Shape, leaves
@@ -54,13 +55,7 @@ def result_of(
     """
     offset, op, system_time, event_time = names
     found = [item.name for item in schema.fields]
-    _refuse_names(found, (offset, system_time))
-    if event_time not in found:
-        raise InvalidQueryResult(
-            f"The query gives no column {event_time}; every record needs the time at which it happened: "
-            f"select or compute a timestamp or a date under this name.",
-            objects=[event_time],
-        )
+    require_names(found, offset, system_time, event_time)
     if op in found:
         _require_carried(shape, found.index(op), op, inputs)
     places = [found.index(event_time)]
@@ -104,18 +99,6 @@ def refuse_system_columns(shape: Shape, inputs: Sequence[SystemNames], number_of
                         f"{name} or *.",
                         objects=[name],
                     )
-
-
-def _refuse_names(found: list[str], reserved: tuple[str, str]) -> None:
-    for name in found:
-        if name in reserved:
-            raise InvalidQueryResult(
-                f"The query gives a column {name}, which the engine itself adds; leave it out or give it "
-                f"another name.",
-                objects=[name],
-            )
-        if found.count(name) > 1:
-            raise InvalidQueryResult(f"The query gives two columns named {name}.", objects=[name])
 
 
 def _require_carried(shape: Shape, place: int, op: str, inputs: Sequence[SystemNames]) -> None:
