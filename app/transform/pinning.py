@@ -23,7 +23,6 @@ from odf_core.errors import Unavailable
 from odf_core.identity import AccountName, DatasetId
 from odf_core.limits import Limits
 from odf_core.metadata import MetadataEvent, SetTransform, SetVocab, read_block
-from odf_core.transform.errors import InvalidQueryResult
 from odf_core.transform.execute import vocabulary_of
 from odf_core.transform.port import TableSchema
 
@@ -76,11 +75,9 @@ async def _validate(
     engine = installed_engines(node.settings)(event.transform)
     with anyio.move_on_after(node.settings.transform.validate_seconds):
         try:
-            await anyio.to_thread.run_sync(engine.validate, event.transform, tables, abandon_on_cancel=True)
-        except InvalidQueryResult:
-            # Engines are not told the names of the result's columns; with others than usual the update tells.
-            if vocabulary == Vocabulary():
-                raise
+            await anyio.to_thread.run_sync(
+                engine.validate, event.transform, tables, vocabulary_of(vocabulary), abandon_on_cancel=True
+            )
         except Unavailable as error:  # it was just ending, or is busy
             log.info("query_not_validated", code=error.code)
 

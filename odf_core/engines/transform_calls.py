@@ -1,6 +1,7 @@
 """Calls to engines about transformations, as they go over the wire."""
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import msgspec
 
@@ -10,6 +11,10 @@ from odf_core.transform.port import TableSchema
 from odf_core.transform.request import DatasetVocabulary
 
 VALIDATE, EXECUTE, MIGRATE = "validate_transform", "transform", "migrate_transform"
+
+
+SystemNames: TypeAlias = tuple[str, str, str, str]
+"""Names of offset, operation, system time and event time."""
 
 
 class QueryStep(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,7 +29,7 @@ class QueryTable(msgspec.Struct, frozen=True, kw_only=True):
 
     name: str
     schema: str
-    names: tuple[str, str, str, str]
+    names: SystemNames
 
 
 class Query(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,7 +37,7 @@ class Query(msgspec.Struct, frozen=True, kw_only=True):
 
     steps: tuple[QueryStep, ...]
     tables: tuple[QueryTable, ...]
-    names: tuple[str, str, str, str] = ("offset", "op", "system_time", "event_time")
+    names: SystemNames = ("offset", "op", "system_time", "event_time")
 
 
 class Migration(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,8 +49,8 @@ class Migration(msgspec.Struct, frozen=True, kw_only=True):
     new_checkpoint: str
 
 
-def query_of(transform: TransformSql, tables: Sequence[TableSchema]) -> Query:
-    """The query of a transformation over these tables."""
+def query_of(transform: TransformSql, tables: Sequence[TableSchema], vocabulary: DatasetVocabulary) -> Query:
+    """The query of a transformation over these tables; `vocabulary` is that of the result."""
     steps = [QueryStep(query=step.query, alias=step.alias) for step in transform.queries or ()]
     if transform.query is not None:
         steps.append(QueryStep(query=transform.query))
@@ -59,11 +64,12 @@ def query_of(transform: TransformSql, tables: Sequence[TableSchema]) -> Query:
             )
             for table in tables
         ),
+        names=system_names(vocabulary),
     )
 
 
-def system_names(vocab: DatasetVocabulary) -> tuple[str, str, str, str]:
-    """Names of offset, operation, system time and event time; those of the specification for none."""
+def system_names(vocab: DatasetVocabulary) -> SystemNames:
+    """Those of a vocabulary; those of the specification for none."""
     return (
         vocab.offset_column or "offset",
         vocab.operation_type_column or "op",

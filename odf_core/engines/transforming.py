@@ -23,7 +23,7 @@ from odf_core.ingest.merge_job import unpack_schema
 from odf_core.metadata import OffsetInterval, Timestamp, TransformSql
 from odf_core.transform import errors  # noqa: F401  errors that the engine tells are found by their codes
 from odf_core.transform.port import Say, StepDone, TableSchema, ValidQuery
-from odf_core.transform.request import TransformRequest, TransformRequestInput
+from odf_core.transform.request import DatasetVocabulary, TransformRequest, TransformRequestInput
 
 
 class SparkTransforms:
@@ -39,9 +39,11 @@ class SparkTransforms:
         """As `TransformEngine.version`."""
         return spark_identity()
 
-    def validate(self, transform: TransformSql, tables: Sequence[TableSchema]) -> ValidQuery:
+    def validate(
+        self, transform: TransformSql, tables: Sequence[TableSchema], vocabulary: DatasetVocabulary
+    ) -> ValidQuery:
         """As `TransformEngine.validate`."""
-        content = msgspec.to_builtins(query_of(transform, tables))
+        content = msgspec.to_builtins(query_of(transform, tables, vocabulary))
         reply = self._engine.run(VALIDATE, content, deadline=self._deadline)
         return ValidQuery(
             transform=replace(transform, version=self.version()),
@@ -72,14 +74,15 @@ class SparkTransforms:
         old: TransformSql,
         new: TransformSql,
         tables: Sequence[TableSchema],
+        vocabulary: DatasetVocabulary,
         checkpoint: Path | None,
         new_checkpoint: Path,
     ) -> None:
         """As `TransformEngine.migrate`."""
         with self._engine.exchange() as exchange:
             asked = Migration(
-                old=query_of(old, tables),
-                new=query_of(new, tables),
+                old=query_of(old, tables, vocabulary),
+                new=query_of(new, tables, vocabulary),
                 checkpoint=None if checkpoint is None else str(exchange.put(checkpoint)),
                 new_checkpoint=str(exchange.folder / "checkpoint"),
             )

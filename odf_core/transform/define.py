@@ -72,10 +72,8 @@ def define_transform(
     if missing:
         note = f"{', '.join(missing)} has no schema yet, so the query is checked at the first pull"
         return DefinedTransform(pinned, None, (note,))
-    if names != Vocabulary():  # an engine checks results under the names of the specification
-        return DefinedTransform(pinned, None, ("the query is checked at the first pull",))
     try:
-        valid = engine.validate(pinned.transform, tables)
+        valid = engine.validate(pinned.transform, tables, vocabulary_of(names))
         columns = _slice_columns(valid.columns, names)
         if declared is not None:
             check_schema(arrow_schema_to_odf(columns), declared)

@@ -131,6 +131,7 @@ def _migrated(
         step.migrates_from or step.transform,
         step.transform,
         [table_of(item) for item in step.inputs],
+        request.vocab,
         None if previous is None else Path(previous),
         migrated,
     )

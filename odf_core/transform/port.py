@@ -62,8 +62,10 @@ class TransformEngine(Protocol):
         """The identity: a digest over everything that can change a result."""
         ...
 
-    def validate(self, transform: TransformSql, tables: Sequence[TableSchema]) -> ValidQuery:
-        """Whether the query can be evaluated, without running it.
+    def validate(
+        self, transform: TransformSql, tables: Sequence[TableSchema], vocabulary: DatasetVocabulary
+    ) -> ValidQuery:
+        """Whether the query can be evaluated, without running it; `vocabulary` is that of the result.
 
         Raises `QueryRefused`, `QueryInvalid`, `InvalidQueryResult`.
         """
@@ -82,6 +84,7 @@ class TransformEngine(Protocol):
         old: TransformSql,
         new: TransformSql,
         tables: Sequence[TableSchema],
+        vocabulary: DatasetVocabulary,
         checkpoint: Path | None,
         new_checkpoint: Path,
     ) -> None:

@@ -22,6 +22,7 @@ from odf_core.transform.define import (
 )
 from odf_core.transform.derivation import Derivation
 from odf_core.transform.errors import EngineNotInstalled, TransformInputsChanged
+from odf_core.transform.execute import vocabulary_of
 from odf_core.workspace.dataset import LocalDataset
 from odf_core.workspace.lineage import upstream_of, workspace_nodes
 from odf_core.workspace.state import current_state
@@ -190,4 +191,6 @@ def _migrate(
         checkpoint = dataset.folder.object_path(ref)
     with tempfile.TemporaryDirectory(prefix="odf-migration-") as folder:
         new = defined.event.transform
-        choose(new).migrate(old, new, tables, checkpoint, Path(folder) / "checkpoint")
+        choose(new).migrate(
+            old, new, tables, vocabulary_of(at.vocabulary), checkpoint, Path(folder) / "checkpoint"
+        )

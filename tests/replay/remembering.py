@@ -9,7 +9,7 @@ from pathlib import Path
 
 from odf_core.metadata import TransformSql
 from odf_core.transform.port import Say, StepDone, TableSchema, TransformEngine, ValidQuery
-from odf_core.transform.request import TransformRequest
+from odf_core.transform.request import DatasetVocabulary, TransformRequest
 
 
 class Remembering:
@@ -29,8 +29,10 @@ class Remembering:
     def version(self) -> str:
         return self.real.version()
 
-    def validate(self, transform: TransformSql, tables: Sequence[TableSchema]) -> ValidQuery:
-        return self.real.validate(transform, tables)
+    def validate(
+        self, transform: TransformSql, tables: Sequence[TableSchema], vocabulary: DatasetVocabulary
+    ) -> ValidQuery:
+        return self.real.validate(transform, tables, vocabulary)
 
     def execute(self, request: TransformRequest, say: Say) -> StepDone:
         key = _key(request)
@@ -51,10 +53,11 @@ class Remembering:
         old: TransformSql,
         new: TransformSql,
         tables: Sequence[TableSchema],
+        vocabulary: DatasetVocabulary,
         checkpoint: Path | None,
         new_checkpoint: Path,
     ) -> None:
-        self.real.migrate(old, new, tables, checkpoint, new_checkpoint)
+        self.real.migrate(old, new, tables, vocabulary, checkpoint, new_checkpoint)
 
     def _evaluated(self, key: str, request: TransformRequest, say: Say) -> StepDone | Exception:
         asked = replace(

@@ -66,12 +66,12 @@ def tables(*names: str) -> list[TableSchema]:
 
 def ask(query: str) -> None:
     """What validating raises, here rather than in a process of its own."""
-    asked = query_of(TransformSql(engine="datafusion", query=query), tables("a", "b"))
+    asked = query_of(TransformSql(engine="datafusion", query=query), tables("a", "b"), VOCAB)
     answer(StepRequest(call=Validate(query=asked), files=(), folder="", memory_bytes=1 << 30))
 
 
 def valid(query: str):
-    return ENGINE.validate(TransformSql(engine="datafusion", query=query), tables("a", "b"))
+    return ENGINE.validate(TransformSql(engine="datafusion", query=query), tables("a", "b"), VOCAB)
 
 
 def folded(steps) -> list[tuple]:
@@ -218,7 +218,7 @@ def test_another_query_takes_over_the_watermarks(sources, tmp_path):
     made = derived(sources, UNITE, tmp_path)
     checkpoint = made.step([None, None], [5, 3]).checkpoint
     old, new = made.transform, TransformSql(engine="datafusion", version=OURS, query=PROJECT)
-    ENGINE.migrate(old, new, tables("a", "b"), checkpoint, tmp_path / "migrated")
+    ENGINE.migrate(old, new, tables("a", "b"), VOCAB, checkpoint, tmp_path / "migrated")
     other = derived(sources, PROJECT, tmp_path)
     other.checkpoint = checkpoint
     with pytest.raises(CheckpointUnreadable):
@@ -227,7 +227,7 @@ def test_another_query_takes_over_the_watermarks(sources, tmp_path):
     assert other.step([None, None], [None, 4]).watermark.to_datetime() == minute(4)
     of_spark = TransformSql(engine="spark", version="4", query=PROJECT)
     with pytest.raises(QueryNotMigratable, match="spark 4"):
-        ENGINE.migrate(of_spark, new, tables("a", "b"), None, tmp_path / "none")
+        ENGINE.migrate(of_spark, new, tables("a", "b"), VOCAB, None, tmp_path / "none")
 
 
 def test_what_is_not_handed_over_cannot_be_read(sources, tmp_path, monkeypatch):

@@ -68,7 +68,7 @@ def test_queries(transforms, source, tmp_path, query, error, says):
     assert derived.checkpoint is None
     table = TableSchema("a", slice_schema(COLUMNS), VOCAB)
     with pytest.raises(error):
-        transforms.validate(derived.transform, [table])
+        transforms.validate(derived.transform, [table], VOCAB)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_queries(transforms, source, tmp_path, query, error, says):
 )
 def test_what_is_valid_is_told(transforms, query, stateful, remark):
     table = TableSchema("a", slice_schema(COLUMNS), VOCAB)
-    valid = transforms.validate(TransformSql(engine="spark", query=query), [table])
+    valid = transforms.validate(TransformSql(engine="spark", query=query), [table], VOCAB)
     assert valid.is_stateful is stateful
     assert valid.columns.names[0] == "event_time"
     assert valid.transform.version == transforms.version()

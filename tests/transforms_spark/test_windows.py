@@ -9,7 +9,7 @@ import pytest
 
 from odf_core.engines.errors import QueryRefused
 from tests.transforms_spark.histories import folded
-from tests.transforms_spark.stepping import Derived, Input, minute
+from tests.transforms_spark.stepping import INSTANT, Derived, Input, minute
 
 COLUMNS = pa.schema([pa.field("k", pa.string()), pa.field("n", pa.int64())])
 TUMBLING = (
@@ -108,3 +108,30 @@ def test_two_inputs_joined_by_their_windows_leave_together(transforms, tmp_path)
     pruned = derived.step([None, b.slice([(0, 22, "p", 4)])], [15, 12])
     assert [(row["n"], row["m"]) for row in pruned.records] == [(2, 4)]
     assert len(held(pruned)) == 2
+
+
+@pytest.mark.parametrize("time", ["at", "event_time - interval 1 hour", "date_trunc('hour', event_time)"])
+def test_a_window_of_another_time_is_not_closed_by_the_watermark(transforms, tmp_path, time):
+    source = Input("a", pa.schema([pa.field("at", INSTANT), pa.field("n", pa.int64())]), tmp_path)
+    query = (
+        "select max(event_time) as event_time, window.start as since, sum(n) as s from "
+        f"(select window({time}, '10 minutes') as window, event_time, n from a) group by window"
+    )
+    derived = Derived(transforms, [source], query, tmp_path)
+    first = derived.step([source.slice([(0, 1, minute(-500), 1), (0, 12, minute(-500), 2)])], [12])
+    assert len(held(first)) == 2
+    second = derived.step([source.slice([(0, 12, minute(-500), 5)])], [30])
+    assert second.late_rows == 0
+    assert second.records[-1]["s"] in (7, 8)
+
+
+def test_windows_made_in_steps_and_united_are_closed(transforms, tmp_path):
+    a, b = Input("a", COLUMNS, tmp_path), Input("b", COLUMNS, tmp_path)
+    query = [
+        ("both", "select event_time as t, k, n from a union all select event_time, k, n from b where n > 0"),
+        ("cut", "select window(t, '10 minutes', '5 minutes') as w, k, n from both"),
+        (None, "select w.end as event_time, sum(n) as s from cut group by w"),
+    ]
+    derived = Derived(transforms, [a, b], query, tmp_path)
+    first = derived.step([a.slice([(0, 1, "p", 1)]), b.slice([(0, 12, "p", 2)])], [10, 10])
+    assert {row["c0.1"] for row in held(first)} == {minute(15), minute(20)}

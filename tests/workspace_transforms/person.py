@@ -43,8 +43,13 @@ def root(name: str, merge: dict[str, Any] | None = None, columns: list[str] | No
     return _manifest(name, "Root", source)
 
 
-def derivative(name: str, query: str, *inputs: str, **transform: str) -> str:
-    return _manifest(name, "Derivative", set_transform(query, *inputs, **transform))
+def derivative(
+    name: str, query: str, *inputs: str, vocabulary: dict[str, str] | None = None, **transform: str
+) -> str:
+    events = [set_transform(query, *inputs, **transform)]
+    if vocabulary is not None:
+        events.insert(0, {"kind": "SetVocab", **vocabulary})
+    return _manifest(name, "Derivative", *events)
 
 
 def set_transform(query: str, *inputs: str, **transform: str) -> dict[str, Any]:

@@ -166,3 +166,18 @@ def _without_version(blocks: list[StoredBlock]) -> list[StoredBlock]:
             sequence_number=len(made), event=event,
         )))  # fmt: skip
     return made
+
+
+def test_a_result_under_names_of_its_own(rain: Person) -> None:
+    names = {"eventTimeColumn": "day", "operationTypeColumn": "change"}
+    wet = "select event_time as day, station, mm from rain where mm > 0"
+    with pytest.raises(InvalidQueryResult, match=r"line \d+: .*day"):
+        rain.add(derivative("bad", WET, "rain", vocabulary=names))
+    rain.add(derivative("wet", wet, "rain", vocabulary=names))
+    most = "select max(day) as event_time, max(mm) as mm from wet"
+    rain.add(derivative("most", most, "wet"))
+    assert rain.pull("wet").num_records == 2
+    assert rain.pull("most").num_records == 1
+    rain.commit("wet", set_transform(wet.replace("mm > 0", "mm > 1"), "rain"))
+    rain.push("rain", csv("04,a,1", "04,b,3"))
+    assert rain.pull("wet").num_records == 1

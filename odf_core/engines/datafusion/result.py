@@ -8,6 +8,7 @@ import pyarrow.types as kinds
 
 from odf_core.data import UnsupportedArrowType, arrow_schema_to_odf
 from odf_core.engines.result_names import require_names
+from odf_core.engines.transform_calls import SystemNames
 from odf_core.transform.errors import InvalidQueryResult
 
 INSTANT = pa.timestamp("ms", "UTC")
@@ -22,7 +23,7 @@ class Result:
     schema: pa.Schema
     places: tuple[int, ...]
     op_place: int | None
-    names: tuple[str, str, str, str]
+    names: SystemNames
 
     @property
     def columns(self) -> pa.Schema:
@@ -53,7 +54,7 @@ class Result:
         return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
 
 
-def result_of(schema: pa.Schema, names: tuple[str, str, str, str]) -> Result:
+def result_of(schema: pa.Schema, names: SystemNames) -> Result:
     """The columns of the slice. Raises `InvalidQueryResult`."""
     offset, op, system_time, event_time = names
     found = [item.name for item in schema]

@@ -53,7 +53,7 @@ def answer(request: StepRequest) -> StepAnswer:
 
 def _execute(request: TransformRequest, memory_bytes: int) -> Done:
     tables = read_tables(request.query_inputs)
-    steps = query_of(request.transform, ()).steps
+    steps = query_of(request.transform, (), request.vocab).steps
     frame = _frame(steps, tables, memory_bytes)
     names, is_ours = system_names(request.vocab), request.transform.version is not None
     result = result_of(frame.schema(), names)

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from datafusion import SessionContext
 
 from odf_core.engines.errors import EngineFailed, InvalidEngineRequest
-from odf_core.engines.transform_calls import QueryTable, system_names
+from odf_core.engines.transform_calls import QueryTable, SystemNames, system_names
 from odf_core.ingest.merge_job import unpack_schema
 from odf_core.transform.request import TransformRequestInput
 
@@ -20,7 +20,7 @@ class InputTable:
     """An input under its name in the query; `names` are those of its system columns."""
 
     name: str
-    names: tuple[str, str, str, str]
+    names: SystemNames
     rows: pa.Table
 
     def register(self, context: SessionContext) -> None:

@@ -23,7 +23,7 @@ from odf_core.ingest.merge_job import unpack_schema
 from odf_core.metadata import OffsetInterval, Timestamp, TransformSql
 from odf_core.transform.errors import QueryNotMigratable
 from odf_core.transform.port import Say, StepDone, TableSchema, ValidQuery
-from odf_core.transform.request import TransformRequest
+from odf_core.transform.request import DatasetVocabulary, TransformRequest
 
 _MIGRATION_SECONDS = 60.0
 
@@ -40,10 +40,12 @@ class DataFusionTransforms:
         """As `TransformEngine.version`."""
         return datafusion_identity()
 
-    def validate(self, transform: TransformSql, tables: Sequence[TableSchema]) -> ValidQuery:
+    def validate(
+        self, transform: TransformSql, tables: Sequence[TableSchema], vocabulary: DatasetVocabulary
+    ) -> ValidQuery:
         """As `TransformEngine.validate`."""
         with tempfile.TemporaryDirectory(prefix="odf-datafusion-") as folder:
-            call = Validate(query=query_of(transform, tables))
+            call = Validate(query=query_of(transform, tables, vocabulary))
             answer = self._ask(call, (), folder, self._options.seconds)
         if answer.validated is None:
             raise EngineDied("DataFusion's process has answered something else than it was asked.")
@@ -82,6 +84,7 @@ class DataFusionTransforms:
         old: TransformSql,
         new: TransformSql,
         tables: Sequence[TableSchema],
+        vocabulary: DatasetVocabulary,
         checkpoint: Path | None,
         new_checkpoint: Path,
     ) -> None:
@@ -96,8 +99,8 @@ class DataFusionTransforms:
             )
         with tempfile.TemporaryDirectory(prefix="odf-datafusion-") as folder:
             call = Migrate(
-                old=query_of(old, tables),
-                new=query_of(new, tables),
+                old=query_of(old, tables, vocabulary),
+                new=query_of(new, tables, vocabulary),
                 checkpoint=None if checkpoint is None else str(checkpoint),
                 new_checkpoint=f"{folder}/checkpoint",
             )

@@ -6,6 +6,7 @@ import org.apache.spark.sql.catalyst.expressions.Attribute;
 import org.apache.spark.sql.catalyst.expressions.AttributeReference;
 import org.apache.spark.sql.catalyst.expressions.Expression;
 import org.apache.spark.sql.catalyst.expressions.GetStructField;
+import org.apache.spark.sql.catalyst.expressions.Literal;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression;
 import org.apache.spark.sql.catalyst.expressions.NamedExpression$;
 import org.apache.spark.sql.catalyst.expressions.NullsFirst$;
@@ -27,6 +28,7 @@ import org.apache.spark.sql.catalyst.plans.logical.Window;
 import org.apache.spark.sql.catalyst.trees.TreeNode;
 import org.apache.spark.sql.execution.datasources.HadoopFsRelation;
 import org.apache.spark.sql.execution.datasources.LogicalRelation;
+import org.apache.spark.sql.types.DayTimeIntervalType;
 
 /**
  * Optimised plans of transformations: told as JSON, and made anew over other rows (spark.md 2.2, 3.2).
@@ -105,6 +107,10 @@ public class OdfPlan {
         text.append(typeOf(expression));
         if (expression instanceof AggregateExpression && ((AggregateExpression) expression).isDistinct()) {
             text.append(",\"distinct\":true");
+        }
+        if (expression instanceof Literal && expression.dataType() instanceof DayTimeIntervalType
+                && ((Literal) expression).value() instanceof Long) {
+            text.append(",\"micros\":").append(((Literal) expression).value());
         }
         if (expression instanceof GetStructField) {
             text.append(",\"field\":").append(((GetStructField) expression).ordinal());

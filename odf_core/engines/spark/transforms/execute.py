@@ -14,10 +14,10 @@ from odf_core.engines.spark.transforms.inputs import NewRows, all_small
 from odf_core.engines.spark.transforms.linear import carried_frame
 from odf_core.engines.spark.transforms.output import as_written, write_result
 from odf_core.engines.spark.transforms.plans import Step, Table
-from odf_core.engines.spark.transforms.result import system_names
 from odf_core.engines.spark.transforms.stateful import evaluate
 from odf_core.engines.spark.transforms.stateless import rows_in_order, with_corrections
 from odf_core.engines.spark.transforms.understand import query_digest, understood
+from odf_core.engines.transform_calls import system_names
 from odf_core.engines.watermarks import advanced, least
 from odf_core.metadata import TransformSql
 from odf_core.transform.port import StepDone

@@ -17,7 +17,7 @@ from odf_core.engines.spark.slices.carriers import spark_schema
 from odf_core.engines.spark.slices.columns import col
 from odf_core.engines.spark.slices.frames import empty_frame, read_in_order
 from odf_core.engines.spark.transforms.carried import OFFSET, OP
-from odf_core.engines.spark.transforms.result import SystemNames, system_names
+from odf_core.engines.transform_calls import SystemNames, system_names
 from odf_core.metadata import OffsetInterval
 from odf_core.transform.request import TransformRequestInput
 

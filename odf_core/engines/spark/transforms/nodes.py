@@ -4,10 +4,14 @@ from collections.abc import Iterator
 
 import msgspec
 
+LEAF = "LogicalRelation"
+"""The kind of a node that stands for an input."""
+
 
 class Expression(msgspec.Struct, frozen=True):
     """An expression; `id` identifies the column that it reads or makes, `window` tells whether an attribute
-    is a window of time or a session, as Spark marks them."""
+    is a window of time or a session, as Spark marks them; `micros` is the length of a literal interval of
+    days to seconds."""
 
     kind: str
     id: int | None = None
@@ -16,6 +20,7 @@ class Expression(msgspec.Struct, frozen=True):
     window: str = ""
     distinct: bool = False
     field: int | None = None
+    micros: int | None = None
     children: tuple["Expression", ...] = ()
 
     def walk(self) -> Iterator["Expression"]:

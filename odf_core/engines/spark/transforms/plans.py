@@ -25,6 +25,7 @@ from odf_core.engines.spark.java_source import JavaHelper
 from odf_core.engines.spark.transforms.hints import without_hints
 from odf_core.engines.spark.transforms.nodes import Node, read_plan
 from odf_core.engines.spark.transforms.shape import Shape, leaves, shape_of
+from odf_core.engines.transform_calls import SystemNames
 
 _LEAF_FILE = "odf-leaf-"
 _MOST_PLANS = 64
@@ -52,7 +53,7 @@ class Table:
 
     name: str
     schema: T.StructType
-    names: tuple[str, str, str, str] = ("offset", "op", "system_time", "event_time")
+    names: SystemNames = ("offset", "op", "system_time", "event_time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,8 @@ class Plan:
         return tuple(self.input_of(leaf) for leaf in leaves(prefix))
 
     def input_of(self, leaf: Node) -> int:
-        """The number of the input that a leaf reads: it is in the name of the file that stands for it."""
-        return int(leaf.file.rpartition(_LEAF_FILE)[2].partition(".")[0])
+        """The number of the input that a leaf reads."""
+        return _input_of(leaf)
 
 
 _plans: "OrderedDict[tuple[Any, ...], Plan]" = OrderedDict()
@@ -83,7 +84,7 @@ def plan_query(session: SparkSession, steps: Sequence[Step], tables: Sequence[Ta
     """The plan of the last step. Raises `QueryRefused`, `QueryInvalid`."""
     for name, value in _CONF.items():
         session.conf.set(name, value)
-    key = (tuple(steps), tuple((item.name, item.schema.json()) for item in tables))
+    key = (tuple(steps), tuple((item.name, item.schema.json(), item.names) for item in tables))
     with _lock:
         if key in _plans:
             _plans.move_to_end(key)
@@ -150,6 +151,12 @@ def _planned(session: SparkSession, steps: Sequence[Step], tables: Sequence[Tabl
     except (AnalysisException, ParseException) as error:
         raise query_invalid(error, query) from error
     java = helper(session).call("unsorted", [optimised])
-    shape = shape_of(read_plan(helper(session).call("describe", [java])))
+    root = read_plan(helper(session).call("describe", [java]))
+    shape = shape_of(root, {leaf.number: tables[_input_of(leaf)].names[3] for leaf in leaves(root)})
     schema = T.StructType.fromJson(json.loads(execution.analyzed().schema().json()))
     return Plan(java, shape, schema, on_close)
+
+
+def _input_of(leaf: Node) -> int:
+    """It is in the name of the file that stands for the input."""
+    return int(leaf.file.rpartition(_LEAF_FILE)[2].partition(".")[0])

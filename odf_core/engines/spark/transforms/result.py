@@ -2,17 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import pyarrow as pa
 from pyspark.sql import types as T
 
 from odf_core.engines.result_names import require_names
 from odf_core.engines.spark.slices.carriers import arrow_type
-from odf_core.engines.spark.transforms.nodes import Expression, Node
-from odf_core.engines.spark.transforms.shape import LEAF, Shape, leaves
+from odf_core.engines.spark.transforms.nodes import LEAF, Expression, Node
+from odf_core.engines.spark.transforms.shape import Shape, leaves
+from odf_core.engines.transform_calls import SystemNames
 from odf_core.transform.errors import InvalidQueryResult
-from odf_core.transform.request import DatasetVocabulary
 
 INSTANT = pa.timestamp("ms", "UTC")
 
@@ -24,26 +24,12 @@ class Result:
 
     schema: pa.Schema
     places: tuple[int, ...]
-    names: "SystemNames"
+    names: SystemNames
 
     @property
     def columns(self) -> pa.Schema:
         """The columns that the query makes, as the slice has them."""
         return pa.schema(list(self.schema)[3:])
-
-
-SystemNames: TypeAlias = tuple[str, str, str, str]
-"""Names of offset, operation, system time and event time."""
-
-
-def system_names(vocab: DatasetVocabulary) -> SystemNames:
-    """The names, those of the specification for what is left out."""
-    return (
-        vocab.offset_column or "offset",
-        vocab.operation_type_column or "op",
-        vocab.system_time_column or "system_time",
-        vocab.event_time_column or "event_time",
-    )
 
 
 def result_of(

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from odf_core.engines.errors import QueryRefused
-from odf_core.engines.spark.transforms.nodes import Expression, Node
+from odf_core.engines.spark.transforms.intervals import Span, spans_of
+from odf_core.engines.spark.transforms.nodes import LEAF, Expression, Node
+from odf_core.engines.spark.transforms.times import Times, times_of
 
-LEAF = "LogicalRelation"
 _LINEAR = frozenset({LEAF, "Project", "Filter", "Generate", "Expand", "Union"})
 _ROW_BY_ROW = frozenset({"Project", "Filter", "Sort", "Generate", "SubqueryAlias"})
 _SUBQUERIES = frozenset({"ScalarSubquery", "Exists", "ListQuery", "LateralSubquery", "InSubquery"})
@@ -42,7 +43,8 @@ class Shape:
     """How a plan is evaluated. `prefixes` are the roots of its linear parts, from left to right; `keys`
     divide what is above them, `key_outputs` are the positions of those keys in the result that appear there.
 
-    `canonical` are the aggregates and windows whose result would depend on the order of rows.
+    `canonical` are the aggregates and windows whose result would depend on the order of rows. `times` are the
+    event times of each linear part, `spans` those of a join within an interval.
     """
 
     plan: Node
@@ -50,6 +52,8 @@ class Shape:
     keys: tuple[Key, ...]
     key_outputs: tuple[int, ...]
     canonical: tuple[int, ...]
+    times: Mapping[int, Times]
+    spans: Mapping[int, Span] | None
 
     @property
     def is_linear(self) -> bool:
@@ -61,12 +65,18 @@ class Shape:
         return tuple(
             index
             for index, key in enumerate(self.keys)
-            if all(prefix.output[key[prefix.number]].window == "time" for prefix in self.prefixes)
+            if all(
+                prefix.output[key[prefix.number]].id in self.times[prefix.number].windows
+                for prefix in self.prefixes
+            )
         )
 
 
-def shape_of(plan: Node) -> Shape:
-    """The shape of an optimised plan. Raises `QueryRefused` for one that is not evaluated incrementally."""
+def shape_of(plan: Node, event_times: Mapping[int, str]) -> Shape:
+    """The shape of an optimised plan; `event_times` has the name of the event time for each leaf by number.
+
+    Raises `QueryRefused` for a plan that is not evaluated incrementally.
+    """
     _refuse(plan)
     prefixes = tuple(_prefixes(plan))
     if not prefixes:
@@ -78,6 +88,7 @@ def shape_of(plan: Node) -> Shape:
     keys = [item for item in held if len(item.where) == len(prefixes)]
     keys.sort(key=lambda item: sorted(item.where.items()))
     outputs = [column.id for column in plan.output]
+    times = {prefix.number: times_of(prefix, event_times) for prefix in prefixes}
     return Shape(
         plan=plan,
         prefixes=prefixes,
@@ -86,6 +97,8 @@ def shape_of(plan: Node) -> Shape:
             sorted({outputs.index(id_) for item in keys for id_ in item.ids if id_ in outputs})
         ),
         canonical=tuple(node.number for node in plan.walk() if _depends_on_order(node)),
+        times=times,
+        spans=spans_of(plan, prefixes, times),
     )
 
 

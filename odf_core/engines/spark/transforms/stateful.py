@@ -2,14 +2,14 @@
 
 The state holds, for each linear part of the query, the rows that it has given so far. New rows change the
 result for their keys alone: the query is evaluated over the rows of these keys as they were and as they are,
-and the difference is told. Where a key is a window of event time, rows leave the state when the watermark has
-closed their window; rows that come later still are counted and left out.
+and the difference is told. Where a key is a window of event time, or an interval of it bounds a join,
+rows leave the state when the watermark has closed their window; rows that come later still are counted and
+left out.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,7 @@ from odf_core.engines.spark.slices.frames import empty_frame
 from odf_core.engines.spark.transforms.carried import OFFSET, OP
 from odf_core.engines.spark.transforms.changelog import changes
 from odf_core.engines.spark.transforms.checkpoint import Memory
+from odf_core.engines.spark.transforms.closing import Closing
 from odf_core.engines.spark.transforms.linear import carried_frame
 from odf_core.engines.spark.transforms.plans import Plan, array, helper, plan_of_frame
 from odf_core.engines.spark.transforms.result import Result
@@ -79,16 +80,16 @@ def evaluate(
     one. Raises `QueryStateTooLarge`, and what Spark raises.
     """
     parts = [_part(place, plan, prefix.number, frames, is_small, scratch) for prefix in plan.shape.prefixes]
-    windows = plan.shape.window_keys()
-    if windows and memory.watermark is not None:
+    closing = Closing(plan.shape)
+    if closing.happens and memory.watermark is not None:
         for part in parts:
-            _drop_late(part, plan, windows, memory.watermark)
+            _drop_late(part, closing, memory.watermark)
     late = sum(part.late for part in parts)
     has_news = any(len(part.delta) for part in parts)
     if has_news:
         _divide(parts, plan, memory)
     if plan.on_close:
-        told = _on_close(place, plan, result, parts, memory, watermark, windows, scratch)
+        told = _on_close(place, plan, result, parts, memory, watermark, closing, scratch)
     elif has_news:
         new = _query(place, plan, result, [(part, part.new) for part in parts], scratch)
         old = (
@@ -103,8 +104,8 @@ def evaluate(
         if part.new is not None and part.rest is not None:
             memory.rows[part.number] = pa.concat_tables([part.rest, part.new])
     memory.has_begun = memory.has_begun or has_news
-    if windows and watermark is not None:
-        _prune(parts, plan, windows, memory, watermark)
+    if closing.happens and watermark is not None:
+        _prune(parts, closing, memory, watermark)
     memory.late_rows += late
     return told, late
 
@@ -147,23 +148,10 @@ def _weighed(table: pa.Table) -> pa.Table:
     return table.append_column(_COUNT, pa.array(np.ones(len(signs), np.int64)))
 
 
-def _drop_late(part: _Part, plan: Plan, windows: Sequence[int], watermark: Timestamp) -> None:
-    closed = _closed(part.delta, part.number, plan, windows, watermark)
-    if closed is None:
-        return
-    part.late = int(pc.sum(part.delta.filter(closed).column(_COUNT)).as_py() or 0)
-    part.delta = part.delta.filter(pc.invert(closed))
-
-
-def _closed(table: pa.Table, number: int, plan: Plan, windows: Sequence[int], watermark: Timestamp) -> Any:
-    """Which rows are in a window that ends at or before the watermark."""
-    mark = pa.scalar(watermark.to_datetime(), pa.timestamp("us", "UTC"))
-    found: Any = None
-    for index in windows:
-        ends = table.column(f"c{plan.shape.keys[index][number]}.1").cast(pa.timestamp("us", "UTC"))
-        closed = pc.fill_null(pc.less_equal(ends, mark), False)
-        found = closed if found is None else pc.or_(found, closed)
-    return found
+def _drop_late(part: _Part, closing: Closing, watermark: Timestamp) -> None:
+    late = closing.late(part.delta, part.number, watermark)
+    part.late = int(pc.sum(part.delta.filter(late).column(_COUNT)).as_py() or 0)
+    part.delta = part.delta.filter(pc.invert(late))
 
 
 def _divide(parts: Sequence[_Part], plan: Plan, memory: Memory) -> None:
@@ -246,36 +234,34 @@ def _on_close(
     parts: Sequence[_Part],
     memory: Memory,
     watermark: Timestamp | None,
-    windows: Sequence[int],
+    closing: Closing,
     scratch: Path,
 ) -> pa.Table:
     """Windows that this step's watermark closes, told once and for all."""
     if watermark is None:
         return _nothing(result)
-    closing: list[tuple[_Part, pa.Table | None]] = []
+    ending: list[tuple[_Part, pa.Table | None]] = []
     for part in parts:
         held = memory.rows.get(part.number)
         tables = [part.rest, part.new] if part.new is not None else [held]
         known = [table for table in tables if table is not None]
         if not known:
-            closing.append((part, None))
+            ending.append((part, None))
             continue
         table = pa.concat_tables(known)
-        closing.append((part, table.filter(_closed(table, part.number, plan, windows, watermark))))
-    if not any(table is not None and len(table) for _, table in closing):
+        ending.append((part, table.filter(closing.in_closed_window(table, part.number, watermark))))
+    if not any(table is not None and len(table) for _, table in ending):
         return _nothing(result)
-    new = _query(place, plan, result, closing, scratch)
+    new = _query(place, plan, result, ending, scratch)
     return changes(new.slice(0, 0), new, None)
 
 
-def _prune(
-    parts: Sequence[_Part], plan: Plan, windows: Sequence[int], memory: Memory, watermark: Timestamp
-) -> None:
+def _prune(parts: Sequence[_Part], closing: Closing, memory: Memory, watermark: Timestamp) -> None:
     for part in parts:
         table = memory.rows.get(part.number)
         if table is not None:
-            closed = _closed(table, part.number, plan, windows, watermark)
-            memory.rows[part.number] = table.filter(pc.invert(closed))
+            leaving = closing.leaving(table, part.number, watermark)
+            memory.rows[part.number] = table.filter(pc.invert(leaving))
 
 
 def _pairs(plan: Plan, result: Result) -> list[int] | None:

@@ -8,17 +8,18 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from odf_core.engines.errors import QueryRefused
+from odf_core.engines.spark.transforms.closing import Closing
 from odf_core.engines.spark.transforms.plans import Plan, Step, Table, plan_query
 from odf_core.engines.spark.transforms.result import (
     Result,
-    SystemNames,
     refuse_system_columns,
     result_of,
 )
+from odf_core.engines.transform_calls import SystemNames
 
 NEVER_PRUNED = (
-    "The query keeps rows for as long as the dataset lives: no window of event time divides them, so nothing "
-    "ever leaves its state."
+    "The query keeps rows for as long as the dataset lives: no window of event time divides them and no "
+    "interval of it bounds their join, so nothing ever leaves its state."
 )
 NO_KEY = "No column divides the rows of the query, so each step computes the whole result from all of them."
 
@@ -53,7 +54,7 @@ def remarks_on(plan: Plan) -> list[str]:
         return []
     if not plan.shape.keys:
         return [NO_KEY]
-    return [] if plan.shape.window_keys() else [NEVER_PRUNED]
+    return [] if Closing(plan.shape).happens else [NEVER_PRUNED]
 
 
 def query_digest(steps: Sequence[Step], plan: Plan) -> str:
