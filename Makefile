@@ -4,6 +4,7 @@
 #   make run         install what the node needs, start it with its own Postgres and S3 (DATA_DIR=…)
 #   make install     install everything: node, tests, linters
 #   make test        all tests, on real Postgres, S3 and Spark (ARGS="tests/chain -k gap")
+#   make test-slow   the same tests with all their examples and kills: hours (ARGS="tests/transforms_spark")
 #   make bench       measure, each figure beside its baseline (ARGS=…)
 #   make lint        ruff, mypy, import contracts
 #   make requirements  lock the dependencies of pyproject.toml anew (ARGS="--upgrade-package boto3")
@@ -18,6 +19,8 @@ SHELL := /bin/sh
 PYTHON ?= python3
 DATA_DIR ?= var/odf-node
 ARGS ?=
+# How often `make test-slow` kills a process in each test that does.
+KILLS ?= 100
 # Processes that divide the tests, a file at a time; they share one Postgres, S3 and Spark.
 TESTERS ?= logical
 
@@ -35,7 +38,7 @@ $(shell rm -rf $(MADE))
 endif
 endif
 
-.PHONY: help install install-run run test bench lint requirements clean
+.PHONY: help install install-run run test test-slow bench lint requirements clean
 
 help:
 	@sed -n 's/^#   //p' Makefile
@@ -48,6 +51,10 @@ run: install-run
 
 test: install
 	@$(PY) -m pytest --numprocesses $(TESTERS) --maxprocesses 4 --dist loadfile $(ARGS)
+
+test-slow: install
+	@ODF_TEST_FULL=1 ODF_TEST_KILLS=$(KILLS) $(PY) -m pytest --numprocesses $(TESTERS) --maxprocesses 4 \
+	    --dist loadfile $(ARGS)
 
 bench: install
 	@$(PY) -m bench $(ARGS)

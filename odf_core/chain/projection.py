@@ -1,7 +1,7 @@
 """The current state of a dataset, projected from its blocks."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from odf_core.chain.data_rules import last_offset
 from odf_core.identity import Multihash
@@ -84,6 +84,10 @@ class Projection:
         for block in blocks:
             projection.feed(block)
         return projection
+
+    def copy(self) -> "Projection":
+        """Another of the same state, to be fed on its own."""
+        return replace(self, push_sources=dict(self.push_sources))
 
     def feed(self, block: StoredBlock) -> None:
         """Takes in the next block."""

@@ -16,13 +16,21 @@ class InputChain:
     name: str
     blocks: Sequence[StoredBlock]
     _places: dict[Multihash, int] = field(init=False, repr=False)
+    _known: tuple[int, Projection] = field(init=False, repr=False, default_factory=lambda: (0, Projection()))
+    """After how many blocks which state was asked for last: steps ask in the order of the chain."""
 
     def __post_init__(self) -> None:
         self._places = {block.hash: number for number, block in enumerate(self.blocks)}
 
     def until(self, block: Multihash | None) -> Projection:
-        """The state at a block, that of nothing for None. Raises `InvalidInterval`."""
-        return Projection.of(self.blocks[: self._after(block)])
+        """The state at a block, that of nothing for None, for the caller to feed. Raises `InvalidInterval`."""
+        count = self._after(block)
+        known, state = self._known
+        state = state.copy() if known <= count else Projection()
+        for item in self.blocks[known if known <= count else 0 : count]:
+            state.feed(item)
+        self._known = (count, state.copy())
+        return state
 
     def between(self, after: Multihash | None, last: Multihash | None) -> Sequence[StoredBlock]:
         """The blocks after `after` up to `last`, to the head where that is None. Raises `InvalidInterval`."""

@@ -1,7 +1,7 @@
 """A derivative chain as a sequence of steps: what held before each, and which query made the one before."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from odf_core.chain import Projection
 from odf_core.metadata import ExecuteTransform, StoredBlock, TransformSql
@@ -53,6 +53,6 @@ def recorded_steps(blocks: Iterable[StoredBlock]) -> Iterator[RecordedStep]:
     for block in blocks:
         event = block.block.event
         if isinstance(event, ExecuteTransform):
-            before = replace(derivation.state, push_sources=dict(derivation.state.push_sources))
+            before = derivation.state.copy()
             yield RecordedStep(block, event, before, derivation.changed_since)
         derivation.feed(block)

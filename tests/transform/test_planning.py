@@ -214,3 +214,13 @@ def test_other_inputs_than_before() -> None:
     target.transform("right")
     with pytest.raises(TransformInputsChanged, match="now reads right"):
         next_step(target, right)
+
+
+def test_the_state_at_a_block_whatever_was_asked_before() -> None:
+    made = root().add_data(3).push_source().add_data(2).add_data(4)
+    (source,) = input_of(made)
+    for place in (4, 2, 5, 0, 6, 3, 3):
+        state = source.until(made.blocks[place - 1].hash if place else None)
+        assert state == Projection.of(made.blocks[:place])
+        for block in made.blocks[place:]:  # what a caller feeds is the caller's
+            state.feed(block)
