@@ -23,7 +23,7 @@ class InputChain:
         self._places = {block.hash: number for number, block in enumerate(self.blocks)}
 
     def until(self, block: Multihash | None) -> Projection:
-        """The state at a block, that of nothing for None, for the caller to feed. Raises `InvalidInterval`."""
+        """The state at a block, of nothing for None; the caller may feed it. Raises `InvalidInterval`."""
         count = self._after(block)
         known, state = self._known
         state = state.copy() if known <= count else Projection()

@@ -56,6 +56,12 @@ class CheckpointUnreadable(IntegrityError):
     code: ClassVar[str] = "checkpoint_unreadable"
 
 
+class InputFileMissing(IntegrityError):
+    """A slice that a step has to read is not where its dataset should have it, or not whole."""
+
+    code: ClassVar[str] = "input_file_missing"
+
+
 class EngineNotInstalled(InvalidInput):
     """A chain asks for an engine, or a version of one, that is not here."""
 

@@ -12,7 +12,7 @@ from odf_core.data import WrittenSlice, declared_schema, odf_schema_to_arrow, ph
 from odf_core.identity import DatasetId, ObjectKind, ObjectRef
 from odf_core.metadata import Checkpoint, DataSchema, Timestamp
 from odf_core.transform.adopt import adopt_result, check_schema
-from odf_core.transform.errors import EngineContractBroken
+from odf_core.transform.errors import CheckpointUnreadable, EngineContractBroken, InputFileMissing
 from odf_core.transform.plan import PlannedInput, PlannedStep
 from odf_core.transform.port import Say, StepDone, TableSchema, TransformEngine
 from odf_core.transform.request import DatasetVocabulary, TransformRequest, TransformRequestInput
@@ -87,12 +87,7 @@ def vocabulary_of(vocabulary: Vocabulary) -> DatasetVocabulary:
 def _request(
     step: PlannedStep, target: Target, system_time: Timestamp, locate: Locate, workdir: Path
 ) -> TransformRequest:
-    known = step.checkpoint
-    previous = None
-    if known is not None:
-        previous = locate(
-            target.dataset_id, ObjectRef(ObjectKind.CHECKPOINT, known.physical_hash, known.size)
-        )
+    previous = None if step.checkpoint is None else _found(step.checkpoint, target, locate)
     return TransformRequest(
         dataset_id=target.dataset_id,
         dataset_alias=target.name,
@@ -107,6 +102,24 @@ def _request(
     )
 
 
+def _found(known: Checkpoint, target: Target, locate: Locate) -> Path:
+    """The checkpoint's file. What an engine goes on from would else be believed: it has its own format only
+    to look at."""
+    path = locate(target.dataset_id, ObjectRef(ObjectKind.CHECKPOINT, known.physical_hash, known.size))
+    fault = None
+    if not path.is_file():
+        fault = "is missing"
+    elif path.stat().st_size != known.size or physical_hash_file(path) != known.physical_hash:
+        fault = "was altered"
+    if fault is None:
+        return path
+    raise CheckpointUnreadable(
+        f"The checkpoint {known.physical_hash} of {target.name}, from which the next step goes on, {fault}. "
+        f"Restore it from a repository that has it, or reset the dataset and compute it anew.",
+        objects=[target.dataset_id, known.physical_hash],
+    )
+
+
 def _input(number: int, planned: PlannedInput, locate: Locate, workdir: Path) -> TransformRequestInput:
     schema_file = workdir / f"schema-{number}.parquet"
     pq.write_table(odf_schema_to_arrow(planned.schema).empty_table(), schema_file)
@@ -116,10 +129,22 @@ def _input(number: int, planned: PlannedInput, locate: Locate, workdir: Path) ->
         query_alias=planned.query_alias,
         vocab=vocabulary_of(planned.vocabulary),
         offset_interval=planned.offsets,
-        data_paths=tuple(str(locate(planned.chain.dataset_id, ref)) for ref in planned.slices),
+        data_paths=tuple(str(_slice(planned, ref, locate)) for ref in planned.slices),
         schema_file=str(schema_file),
         explicit_watermarks=planned.watermarks,
     )
+
+
+def _slice(planned: PlannedInput, ref: ObjectRef, locate: Locate) -> Path:
+    path = locate(planned.chain.dataset_id, ref)
+    if not path.is_file() or ref.size not in (None, path.stat().st_size):
+        fault = "has another size than its block says" if path.is_file() else "is missing"
+        raise InputFileMissing(
+            f"The data slice {ref.hash} of the input {planned.chain.name} {fault}; restore it from a "
+            f"repository that has the dataset.",
+            objects=[planned.chain.dataset_id, ref.hash],
+        )
+    return path
 
 
 def _migrated(
