@@ -21,8 +21,10 @@ DATA_DIR ?= var/odf-node
 ARGS ?=
 # How often `make test-slow` kills a process in each test that does.
 KILLS ?= 100
-# Processes that divide the tests, a file at a time; they share one Postgres, S3 and Spark.
+# Processes that divide the tests, a file at a time, those that take long first; they share one Postgres, S3
+# and Spark.
 TESTERS ?= logical
+PYTEST = $(PY) -m pytest --numprocesses $(TESTERS) --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 PY := .venv/bin/python
 UV := .venv/bin/uv
@@ -50,11 +52,10 @@ run: install-run
 	@ODF_EMBEDDED__DATA_DIR="$${ODF_EMBEDDED__DATA_DIR:-$(DATA_DIR)}" exec .venv/bin/odf serve --embedded $(ARGS)
 
 test: install
-	@$(PY) -m pytest --numprocesses $(TESTERS) --maxprocesses 4 --dist loadfile $(ARGS)
+	@$(PYTEST) $(ARGS)
 
 test-slow: install
-	@ODF_TEST_FULL=1 ODF_TEST_KILLS=$(KILLS) $(PY) -m pytest --numprocesses $(TESTERS) --maxprocesses 4 \
-	    --dist loadfile $(ARGS)
+	@ODF_TEST_FULL=1 ODF_TEST_KILLS=$(KILLS) $(PYTEST) $(ARGS)
 
 bench: install
 	@$(PY) -m bench $(ARGS)

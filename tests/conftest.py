@@ -41,6 +41,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         _run.stop()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture(scope="session")
 def services(request: pytest.FixtureRequest) -> Addresses:
     handed = getattr(request.config, "workerinput", None)

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 import psutil
+import pytest
 import urllib3
 
 from odf_core.engines.handle import SparkEngine
@@ -17,6 +18,7 @@ from tests.kill.node_process import NodeProcess
 from tests.spark_fixture import spark_environment
 
 
+@pytest.mark.long
 def test_a_node_brings_its_worker_along(spark_engine: SparkEngine, tmp_path: Path, monkeypatch: Any) -> None:
     monkeypatch.setattr("tests.kill.node_process._environment", lambda: _environment(), raising=True)
     node = NodeProcess(tmp_path / "data", _free_port())

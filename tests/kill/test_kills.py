@@ -24,13 +24,13 @@ from tests.scripted.deployed import Remote
 from tests.scripted.folder import Folder
 from tests.scripted.websocket import RawWebSocket
 
-KILLS = int(os.environ.get("ODF_TEST_KILLS", "6"))
+KILLS = int(os.environ.get("ODF_TEST_KILLS", "4"))
 SEED = int(os.environ.get("ODF_TEST_SEED") or random.SystemRandom().randrange(1 << 32))
 LONGEST_LIFE_SECONDS = 0.8
 PUSHERS = 2
 BLOCKS_OF_A_DATASET = 40
 
-pytestmark = pytest.mark.timeout(120 + 15 * KILLS)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(120 + 15 * KILLS)]
 
 
 @dataclass

@@ -70,7 +70,7 @@ SHAPES = {
     "running": "select event_time, k, sum(v) over (partition by k order by event_time, n) as s, n from a",
     "chain": "select event_time, k, n from a where n > -2",
 }
-pytestmark = pytest.mark.timeout(1800 if os.environ.get("ODF_TEST_FULL") else 900)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(3600 if os.environ.get("ODF_TEST_FULL") else 900)]
 SECOND = "select k, max(event_time) as event_time, sum(n) as s from middle group by k"
 EXAMPLES = 300 if os.environ.get("ODF_TEST_FULL") else 30
 CONFS = (
