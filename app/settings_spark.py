@@ -2,9 +2,15 @@
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator
 
-from odf_core.engines.options import EXCHANGE_PATTERN, MASTER_PATTERN, SparkOptions
+from odf_core.engines.options import (
+    EXCHANGE_PATTERN,
+    MASTER_PATTERN,
+    EngineOptionsInvalid,
+    SparkOptions,
+    require_harmless,
+)
 from odf_core.limits import MiB
 
 
@@ -53,6 +59,15 @@ class SparkSettings(Group):
     )
     folders: list[Path] = Field([], description="Further folders that the engine may read and write.")
     sandbox: bool = Field(True, description="Fence the engine off from network and files where possible.")
+
+    @field_validator("conf")
+    @classmethod
+    def _harmless(cls, value: dict[str, SecretStr]) -> dict[str, SecretStr]:
+        try:
+            require_harmless(value)
+        except EngineOptionsInvalid as error:
+            raise ValueError(error.message) from error
+        return value
 
     def options(self) -> SparkOptions:
         """As the engine's handle takes them."""

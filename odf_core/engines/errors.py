@@ -69,3 +69,15 @@ class QueryInvalid(InvalidInput):
     """
 
     code: ClassVar[str] = "query_invalid"
+
+
+class EngineProtocolUnsupported(InvalidInput):
+    """Program and engine are of releases that do not understand each other (docs/adr/0015)."""
+
+    code: ClassVar[str] = "engine_protocol_unsupported"
+
+
+class EngineIdentityDiffers(Unavailable):
+    """An installed engine is no longer the one that was registered: its environment was changed."""
+
+    code: ClassVar[str] = "engine_identity_differs"

@@ -2,22 +2,22 @@
 
 The *runtime folder* holds the socket, the locks and the state; it is small and its path is short, for a
 socket's path has at most about a hundred characters. The *work folder* holds requests, scratch space and
-the log, on a disk. Both are named by the options' digest, so callers with equal options share an engine.
+the log, on a disk. Both are named by a digest of options and code, so callers with equal ones share an
+engine, and versions of it live side by side.
 """
 
 import hashlib
 import os
 import tempfile
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import platformdirs
 
 from odf_core.engines.errors import EngineStartFailed
 from odf_core.engines.options import RUNTIME_VARIABLE, SparkOptions
+from odf_core.engines.program import OWN, EngineProgram
 
-_PACKAGE = Path(__file__).resolve().parents[1]
 _MOST_SOCKET_CHARS = 100
 
 
@@ -84,9 +84,9 @@ class EngineFolders:
             folder.chmod(0o700)
 
 
-def engine_folders(options: SparkOptions) -> EngineFolders:
-    """The places of the engine that these options share (nothing is made)."""
-    name = "spark-" + options.digest(program_version())
+def engine_folders(options: SparkOptions, program: EngineProgram = OWN) -> EngineFolders:
+    """The places of the engine of this program that these options share (nothing is made)."""
+    name = "spark-" + options.digest(program.digest())
     caches = platformdirs.user_cache_path("odf")
     work = options.work_dir or caches / "engine"
     runtime = _short(options.runtime_dir or _runtime_dir(caches), name)
@@ -108,11 +108,3 @@ def _runtime_dir(otherwise: Path) -> Path:
         return Path(named)
     session = os.environ.get("XDG_RUNTIME_DIR")
     return (Path(session) if session and Path(session).is_dir() else otherwise) / "odf"
-
-
-@cache
-def program_version() -> str:
-    """Names the code that an engine runs, so that a changed program never speaks to an older engine."""
-    files = [*(_PACKAGE / "engines").rglob("*.py"), *(_PACKAGE / "engines").rglob("*.java")]
-    told = sorted(f"{path}:{path.stat().st_mtime_ns}" for path in files)
-    return hashlib.sha256("\n".join(told).encode()).hexdigest()

@@ -13,10 +13,12 @@ from typing import Any, TypeAlias
 import grpc
 
 from odf_core.engines import starting
+from odf_core.engines.contract import PROTOCOL
 from odf_core.engines.errors import EngineDied, EngineFailed, EngineMessageTooLarge, EngineTimeout
 from odf_core.engines.exchange import Exchange, open_exchange
 from odf_core.engines.folders import EngineFolders, engine_folders
 from odf_core.engines.options import SparkOptions
+from odf_core.engines.program import OWN, EngineProgram
 from odf_core.engines.wire import RUN, SLICES_SERVICE, channel_options, error_of
 
 Progress: TypeAlias = Callable[[str], None]
@@ -33,15 +35,21 @@ class SparkEngine:
     Threads may use one together. Nothing has to be closed: the process ends by itself when it is idle.
     """
 
-    def __init__(self, options: SparkOptions | None = None) -> None:
+    def __init__(self, options: SparkOptions | None = None, program: EngineProgram = OWN) -> None:
         self._options = options or SparkOptions.from_environment()
-        self._folders = engine_folders(self._options)
+        self._program = program
+        self._folders = engine_folders(self._options, program)
         self._info: dict[str, Any] | None = None
 
     @property
     def options(self) -> SparkOptions:
         """How the engine is run."""
         return self._options
+
+    @property
+    def program(self) -> EngineProgram:
+        """Whose code it runs."""
+        return self._program
 
     @property
     def folders(self) -> EngineFolders:
@@ -70,11 +78,13 @@ class SparkEngine:
         `deadline` is in seconds from now (default: `call_seconds` of the options); the start counts. When
         it has passed the engine is killed, with all calls that it works on, and `EngineTimeout` raised.
         Raises what the call's handler raises, and `EngineDied`, `EngineStartFailed`, `JavaNotFound`,
-        `EngineBusy`, `EngineFailed`, `EngineMessageTooLarge`.
+        `EngineBusy`, `EngineFailed`, `EngineMessageTooLarge`, `EngineIdentityDiffers`,
+        `EngineProtocolUnsupported`.
         """
         seconds = self._options.call_seconds if deadline is None else deadline
         ends = time.monotonic() + seconds
-        content = json.dumps({**request, "kind": kind}).encode()
+        meant = {"protocol": PROTOCOL, "identity": self._program.identity}
+        content = json.dumps({**request, **meant, "kind": kind}).encode()
         if len(content) > self._options.message_bytes:
             raise EngineMessageTooLarge(
                 f"The request has {len(content)} bytes; the engine reads {self._options.message_bytes}."
@@ -121,7 +131,7 @@ class SparkEngine:
                 return
             say("starting Spark")
             starting.end(self._folders, _STOP_SECONDS)  # one that is about to end, or did not come to listen
-            starting.start(self._options, self._folders)
+            starting.start(self._options, self._folders, self._program)
 
 
 class _Call:

@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,17 @@ MASTER_PATTERN = r"local(\[[^\]]+\])?|spark://.+"
 EXCHANGE_PATTERN = r"s3a://[^/?#@\s]+(/[^/?#\s]+)*"
 DEPLOYED_PORT = 2884
 """The port on which deployed coordinators look for an engine (data.md 4.3)."""
+
+
+_OF_QUERIES = "spark.sql."
+_HARMLESS = (
+    "spark.sql.adaptive.",
+    "spark.sql.autoBroadcastJoinThreshold",
+    "spark.sql.broadcastTimeout",
+    "spark.sql.files.",
+    "spark.sql.shuffle.partitions",
+)
+"""Settings of queries that decide how they run, not what comes of them."""
 
 
 class EngineOptionsInvalid(InvalidInput):
@@ -61,6 +72,10 @@ class SparkOptions:
     sandbox: bool = True
     handler_modules: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        """Raises `EngineOptionsInvalid` for settings in `conf` that the engine's identity does not cover."""
+        require_harmless(name for name, _ in self.conf)
+
     @classmethod
     def from_environment(cls, environ: Mapping[str, str] | None = None) -> "SparkOptions":
         """Options from `ODF_SPARK__<NAME>`; `conf` is a JSON object, `folders` a list.
@@ -88,13 +103,16 @@ class SparkOptions:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "SparkOptions":
-        """Reads what `to_json` gave."""
-        read = dict(values)
+        """Reads what `to_json` gave, also of another release: what that did not know has its default here,
+        and what is not known here is left out.
+        """
+        known = {item.name for item in dataclasses.fields(cls)}
+        read = {name: value for name, value in values.items() if name in known}
         for name in ("java_home", "runtime_dir", "work_dir"):
-            read[name] = None if read[name] is None else Path(read[name])
-        read["conf"] = tuple((key, value) for key, value in read["conf"])
-        read["folders"] = tuple(Path(folder) for folder in read["folders"])
-        read["handler_modules"] = tuple(read["handler_modules"])
+            read[name] = Path(read[name]) if read.get(name) is not None else None
+        read["conf"] = tuple((key, value) for key, value in read.get("conf", ()))
+        read["folders"] = tuple(Path(folder) for folder in read.get("folders", ()))
+        read["handler_modules"] = tuple(read.get("handler_modules", ()))
         return cls(**read)
 
     def digest(self, program: str) -> str:
@@ -104,6 +122,18 @@ class SparkOptions:
             del values[name]
         text = json.dumps([program, values], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def require_harmless(names: Iterable[str]) -> None:
+    """Raises `EngineOptionsInvalid` for settings of Spark that could change a result: equal versions of an
+    engine have to give equal rows, whoever runs them."""
+    for name in names:
+        if name.startswith(_OF_QUERIES) and not name.startswith(_HARMLESS):
+            raise EngineOptionsInvalid(
+                f"The setting {name} cannot be given in spark.conf, since it could change what queries give; "
+                f"of {_OF_QUERIES}* these can: {', '.join(_HARMLESS)}.",
+                objects=[name],
+            )
 
 
 def _parse(name: str, text: str) -> Any:

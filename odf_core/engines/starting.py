@@ -10,18 +10,17 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
+from odf_core.engines.contract import PROTOCOL, SPARK
 from odf_core.engines.errors import EngineStartFailed, EngineTimeout
 from odf_core.engines.exchange import sweep
 from odf_core.engines.folders import EngineFolders
 from odf_core.engines.java import find_java
 from odf_core.engines.options import SparkOptions
+from odf_core.engines.program import OWN, EngineProgram
 
-_ROOT = Path(__file__).resolve().parents[2]
 _STEP_SECONDS = 0.02
 _TAIL_BYTES = 2000
 _ANSWER_SECONDS = 30
@@ -56,12 +55,13 @@ def lives(folders: EngineFolders) -> bool:
     return False
 
 
-def start(options: SparkOptions, folders: EngineFolders) -> None:
+def start(options: SparkOptions, folders: EngineFolders, program: EngineProgram = OWN) -> None:
     """Starts an engine and waits until it listens; the start lock is held. Raises `EngineStartFailed`."""
     sweep(folders)
     folders.socket.unlink(missing_ok=True)
     java = find_java(options.java_home)
     told = {
+        "protocol": PROTOCOL,
         "options": options.to_json(),
         "folders": {"runtime": str(folders.runtime), "work": str(folders.work), "cache": str(folders.cache)},
         "java": {"home": str(java.home), "version": java.version},
@@ -69,12 +69,12 @@ def start(options: SparkOptions, folders: EngineFolders) -> None:
     descriptor = os.open(folders.log, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
     try:
         began = os.fstat(descriptor).st_size
-        process = subprocess.Popen(
-            [sys.executable, "-m", "odf_core.engines.spark", "--detached"],
+        process = subprocess.Popen(  # noqa: S603 - a program of ours
+            program.command(SPARK, "--detached"),
             stdin=subprocess.PIPE,
             stdout=descriptor,
             stderr=descriptor,
-            env=_environment(folders),
+            env=_environment(folders, program),
             cwd=folders.scratch,
             start_new_session=True,
         )
@@ -100,13 +100,13 @@ def _end_of(process: "subprocess.Popen[bytes]", told: bytes) -> int:
     return process.returncode
 
 
-def _environment(folders: EngineFolders) -> dict[str, str]:
+def _environment(folders: EngineFolders, program: EngineProgram) -> dict[str, str]:
     """All of the environment that the engine gets: nothing of its user's secrets."""
     return {
         "HOME": str(folders.scratch),
         "LANG": "C.UTF-8",
         "PATH": "/usr/bin:/bin",
-        "PYTHONPATH": str(_ROOT),
+        **program.paths(),
         "PYTHONUNBUFFERED": "1",
         "PYTHONDONTWRITEBYTECODE": "1",
         "TMPDIR": str(folders.scratch),

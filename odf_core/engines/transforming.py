@@ -37,7 +37,11 @@ class SparkTransforms:
 
     def version(self) -> str:
         """As `TransformEngine.version`."""
-        return spark_identity()
+        return self._engine.program.identity or spark_identity()
+
+    def is_warm(self) -> bool:
+        """Whether its process runs, so that a call need not wait for a start."""
+        return self._engine.running()
 
     def validate(
         self, transform: TransformSql, tables: Sequence[TableSchema], vocabulary: DatasetVocabulary

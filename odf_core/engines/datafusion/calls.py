@@ -4,6 +4,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from odf_core.engines.contract import PROTOCOL
 from odf_core.engines.transform_calls import Query
 
 
@@ -32,12 +33,20 @@ Call: TypeAlias = Validate | Execute | Migrate
 
 
 class StepRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """A call; the process may read `files` and write in `folder`."""
+    """A call; the process may read `files` and write in `folder`. `identity` is the engine that is meant."""
 
     call: Call
     files: tuple[str, ...]
     folder: str
     memory_bytes: int
+    protocol: int = PROTOCOL
+    identity: str | None = None
+
+
+class Head(msgspec.Struct, frozen=True, kw_only=True):
+    """What is read of a call before the rest: whether it can be read."""
+
+    protocol: int = PROTOCOL
 
 
 class Validated(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,15 +1,13 @@
 """A process of DataFusion: asked once over its standard input, and ended after its deadline."""
 
 import subprocess
-import sys
-from pathlib import Path
 from typing import TypeVar
 
 import msgspec
 
 from odf_core.engines.errors import EngineDied, EngineTimeout
+from odf_core.engines.program import OWN, EngineProgram
 
-_ROOT = Path(__file__).resolve().parents[3]
 _WORDS = 300
 _Answer = TypeVar("_Answer")
 
@@ -28,7 +26,7 @@ def run_child(
     """
     try:
         done = subprocess.run(  # noqa: S603 - a module of ours
-            [sys.executable, "-m", module],
+            OWN.command(module),
             input=content,
             capture_output=True,
             timeout=seconds,
@@ -50,13 +48,13 @@ def run_child(
         ) from error
 
 
-def environment(folder: str) -> dict[str, str]:
+def environment(folder: str, program: EngineProgram = OWN) -> dict[str, str]:
     """Nothing of the user's secrets."""
     return {
         "HOME": folder,
         "TMPDIR": folder,
         "LANG": "C.UTF-8",
         "PATH": "/usr/bin:/bin",
-        "PYTHONPATH": str(_ROOT),
+        **program.paths(),
         "PYTHONDONTWRITEBYTECODE": "1",
     }

@@ -17,6 +17,7 @@ from odf_core.engines.datafusion.warm_pool import ask
 from odf_core.engines.errors import EngineDied
 from odf_core.engines.identity import datafusion_identity
 from odf_core.engines.messages import encode_message
+from odf_core.engines.program import OWN, EngineProgram
 from odf_core.engines.transform_calls import query_of
 from odf_core.engines.wire import error_of
 from odf_core.ingest.merge_job import unpack_schema
@@ -33,12 +34,13 @@ class DataFusionTransforms:
 
     name = "datafusion"
 
-    def __init__(self, options: DataFusionOptions | None = None) -> None:
+    def __init__(self, options: DataFusionOptions | None = None, program: EngineProgram = OWN) -> None:
         self._options = options or DataFusionOptions()
+        self._program = program
 
     def version(self) -> str:
         """As `TransformEngine.version`."""
-        return datafusion_identity()
+        return self._program.identity or datafusion_identity()
 
     def validate(
         self, transform: TransformSql, tables: Sequence[TableSchema], vocabulary: DatasetVocabulary
@@ -109,9 +111,14 @@ class DataFusionTransforms:
             _fetch(call.new_checkpoint, str(new_checkpoint))
 
     def _ask(self, call: Call, files: Iterable[str], folder: str, seconds: float) -> StepAnswer:
-        memory = self._options.memory_bytes
-        request = StepRequest(call=call, files=tuple(files), folder=folder, memory_bytes=memory)
-        answer = ask(request, seconds)
+        request = StepRequest(
+            call=call,
+            files=tuple(files),
+            folder=folder,
+            memory_bytes=self._options.memory_bytes,
+            identity=self._program.identity,
+        )
+        answer = ask(request, seconds, self._program)
         if answer.error is not None:
             raise error_of(answer.error)
         return answer

@@ -11,9 +11,12 @@ from pathlib import Path
 
 import msgspec
 
+from odf_core.engines.contract import require_identity, require_protocol
 from odf_core.engines.datafusion import step
-from odf_core.engines.datafusion.calls import StepAnswer, StepRequest
+from odf_core.engines.datafusion.calls import Head, StepAnswer, StepRequest
 from odf_core.engines.datafusion.child import fence_off
+from odf_core.engines.errors import InvalidEngineRequest
+from odf_core.engines.identity import datafusion_identity
 from odf_core.errors import OdfError
 
 _WORDS = 300
@@ -22,9 +25,24 @@ _WORDS = 300
 def main() -> None:
     """Answers requests until there are no more."""
     for line in sys.stdin.buffer:
-        request = msgspec.json.decode(line, type=StepRequest)
-        sys.stdout.buffer.write(_answered(request) + b"\n")
+        try:
+            answer = _answered(_read(line))
+        except OdfError as error:
+            answer = msgspec.json.encode(StepAnswer(error=error.diagnostics()))
+        sys.stdout.buffer.write(answer + b"\n")
         sys.stdout.buffer.flush()
+
+
+def _read(line: bytes) -> StepRequest:
+    """The call, if it is one for this engine: the protocol first, for others may look different."""
+    try:
+        require_protocol(msgspec.json.decode(line, type=Head).protocol)
+        request = msgspec.json.decode(line, type=StepRequest)
+    except msgspec.MsgspecError as error:
+        raise InvalidEngineRequest(f"The call cannot be read: {error}.") from error
+    if request.identity is not None:
+        require_identity(request.identity, datafusion_identity())
+    return request
 
 
 def _answered(request: StepRequest) -> bytes:

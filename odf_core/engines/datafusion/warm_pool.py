@@ -6,33 +6,36 @@ import os
 import selectors
 import signal
 import subprocess
-import sys
 import threading
 import time
+from typing import TypeAlias
 
 import msgspec
 
+from odf_core.engines.contract import DATAFUSION
 from odf_core.engines.datafusion.calls import StepAnswer, StepRequest
 from odf_core.engines.datafusion.process import environment
 from odf_core.engines.errors import EngineDied, EngineTimeout
+from odf_core.engines.program import OWN, EngineProgram
 
-_PROGRAM = "odf_core.engines.datafusion.warm"
 _MOST_IDLE = 2
+"""Of one engine."""
 _NOWHERE = "/nonexistent"
 """Each call has a folder of its own."""
 _CHUNK = 1 << 16
 _MOST_ANSWER = 64 << 20
 
 _lock = threading.Lock()
-_idle: list[tuple[int, "subprocess.Popen[bytes]"]] = []
-"""Each with the process that started it: a fork of that one must not use it."""
+_Owner: TypeAlias = tuple[int, EngineProgram]
+"""The process that started one, for a fork of it must not use it, and what that one runs."""
+_idle: list[tuple[_Owner, "subprocess.Popen[bytes]"]] = []
 
 
-def ask(request: StepRequest, seconds: float) -> StepAnswer:
+def ask(request: StepRequest, seconds: float, program: EngineProgram = OWN) -> StepAnswer:
     """The answer of a process that is free, or of a new one. Raises `EngineTimeout`, `EngineDied`."""
     answer = None
     while answer is None:
-        process, was_idle = _taken()
+        process, was_idle = _taken(program)
         try:
             answer = _asked(process, msgspec.json.encode(request), seconds)
         except EngineDied:
@@ -43,7 +46,7 @@ def ask(request: StepRequest, seconds: float) -> StepAnswer:
         except BaseException:
             _end(process)
             raise
-        _give_back(process)
+        _give_back(process, program)
     if answer.died is not None:
         raise EngineDied(
             f"The query's process ended, perhaps for want of memory ({request.memory_bytes} bytes are "
@@ -56,36 +59,36 @@ def ask(request: StepRequest, seconds: float) -> StepAnswer:
 def end_idle() -> None:
     """Ends the processes of this program that wait."""
     with _lock:
-        mine = [process for owner, process in _idle if owner == os.getpid()]
+        mine = [process for (parent, _), process in _idle if parent == os.getpid()]
         _idle.clear()
     for process in mine:
         _end(process)
 
 
-def _taken() -> tuple["subprocess.Popen[bytes]", bool]:
+def _taken(program: EngineProgram) -> tuple["subprocess.Popen[bytes]", bool]:
     """A process, and whether it has waited: all that wait may have ended meanwhile."""
     with _lock:
         for place, (owner, process) in enumerate(_idle):
-            if owner == os.getpid() and process.poll() is None:
+            if owner == (os.getpid(), program) and process.poll() is None:
                 del _idle[place]
                 return process, True
     process = subprocess.Popen(  # noqa: S603 - a program of ours
-        [sys.executable, "-P", "-m", _PROGRAM],
+        program.command(DATAFUSION),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        env={**environment(_NOWHERE), "OPENBLAS_NUM_THREADS": "1"},
+        env={**environment(_NOWHERE, program), "OPENBLAS_NUM_THREADS": "1"},
         cwd="/",
         start_new_session=True,
     )
     return process, False
 
 
-def _give_back(process: "subprocess.Popen[bytes]") -> None:
+def _give_back(process: "subprocess.Popen[bytes]", program: EngineProgram) -> None:
+    mine = (os.getpid(), program)
     with _lock:
-        mine = sum(owner == os.getpid() for owner, _ in _idle)
-        if mine < _MOST_IDLE:
-            _idle.append((os.getpid(), process))
+        if sum(owner == mine for owner, _ in _idle) < _MOST_IDLE:
+            _idle.append((mine, process))
             return
     _end(process)
 

@@ -11,6 +11,9 @@ import os
 import sys
 from pathlib import Path
 
+from odf_core.engines.contract import PROTOCOL, require_protocol
+from odf_core.errors import OdfError
+
 
 def main() -> int:
     """Parses the command line and runs the engine; the exit status is for the shell."""
@@ -25,6 +28,11 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.detached:
         told = json.load(sys.stdin)
+        try:
+            require_protocol(told.get("protocol", PROTOCOL))
+        except OdfError as error:
+            print(error.message, file=sys.stderr)  # noqa: T201  the caller reads the log's last words
+            return 1
         listening = _leave_parent()
         from odf_core.engines.spark.process import run_detached  # after the fork: gRPC wants it so
 

@@ -20,8 +20,10 @@ import grpc
 import pyarrow
 import pyspark
 
+from odf_core.engines.contract import PROTOCOL
 from odf_core.engines.errors import EngineStartFailed
 from odf_core.engines.folders import EngineFolders
+from odf_core.engines.identity import spark_identity
 from odf_core.engines.java import Java
 from odf_core.engines.options import SparkOptions
 from odf_core.engines.sandbox import Fence
@@ -69,6 +71,8 @@ class Engine:
         )
         self._info = {
             "engine": "spark",
+            "protocol": PROTOCOL,
+            "identity": spark_identity(),
             "version": pyspark.__version__,
             "pyarrow": pyarrow.__version__,
             "pid": os.getpid(),

@@ -10,7 +10,9 @@ from typing import Any
 
 import grpc
 
+from odf_core.engines.contract import PROTOCOL, require_identity, require_protocol
 from odf_core.engines.errors import InvalidEngineRequest
+from odf_core.engines.identity import spark_identity
 from odf_core.engines.spark.calls import Calls
 from odf_core.engines.spark.runner import Runner
 from odf_core.engines.wire import RUN, SLICES_SERVICE, describe
@@ -54,4 +56,8 @@ def _read(content: bytes) -> dict[str, Any]:
         raise InvalidEngineRequest(f"The request to the engine is not JSON: {error}.") from error
     if not isinstance(request, dict):
         raise InvalidEngineRequest("The request to the engine is not a JSON object.")
+    require_protocol(request.pop("protocol", PROTOCOL))
+    meant = request.pop("identity", None)
+    if meant is not None:
+        require_identity(meant, spark_identity())
     return request
