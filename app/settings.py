@@ -32,7 +32,15 @@ ENV_PREFIX = "ODF_"
 CONFIG_VARIABLE = "ODF_CONFIG"
 NESTING = "__"
 OTHER_VARIABLES = frozenset(
-    {CONFIG_VARIABLE, "ODF_WORKSPACE", "ODF_HOME", "ODF_TOKEN", "ODF_ACCESS_TOKEN", "ODF_RUNTIME_DIR"}
+    {
+        CONFIG_VARIABLE,
+        "ODF_WORKSPACE",
+        "ODF_HOME",
+        "ODF_TOKEN",
+        "ODF_ACCESS_TOKEN",
+        "ODF_RUNTIME_DIR",
+        "ODF_ENGINES_DIR",
+    }
 )
 """Variables of this prefix that are no settings of the node."""
 TEST_PREFIX = "ODF_TEST_"
@@ -306,6 +314,11 @@ class TransformSettings(_Group):
         gt=0,
         description="Longest time in which a new query is checked before it is answered; what takes longer "
         "is told by the first update.",
+    )
+    engines_dir: Path | None = Field(
+        None,
+        description="Folder of the engines of other releases that `odf engine install` has brought; default: "
+        "`ODF_ENGINES_DIR`, else among the data of the user that the node runs as.",
     )
 
 

@@ -1,8 +1,9 @@
 """The engines that evaluate the node's transforms, as its settings want them."""
 
-from app.ingest.engine import engine_options, spark_engine
+from app.ingest.engine import engine_options
 from app.settings import Settings
 from odf_core.engines.datafusion.options import DataFusionOptions
+from odf_core.engines.environments.registry import EngineEnvironments
 from odf_core.engines.installed import InstalledEngines
 from odf_core.engines.transforming import SparkTransforms
 from odf_core.metadata import TransformSql
@@ -13,9 +14,12 @@ def installed_engines(settings: Settings) -> ChooseEngine:
     """Chooses by a transform's engine and version; nothing is started before it is used."""
     options = engine_options(settings)
     datafusion = DataFusionOptions(step_seconds=settings.spark.call_seconds)
-    return InstalledEngines(spark=options, datafusion=datafusion).choose
+    folder = settings.transform.engines_dir
+    environments = EngineEnvironments() if folder is None else EngineEnvironments(folder)
+    return InstalledEngines(options, datafusion, environments).choose
 
 
 def is_quick(settings: Settings, transform: TransformSql) -> bool:
     """Whether the engine of a transform answers without being started first."""
-    return transform.engine.lower() != SparkTransforms.name or spark_engine(settings).running()
+    engine = installed_engines(settings)(transform)
+    return not isinstance(engine, SparkTransforms) or engine.is_warm()

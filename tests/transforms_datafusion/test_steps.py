@@ -1,8 +1,6 @@
 """Steps on DataFusion with our version: they add up to the query over the whole, in any division."""
 
 import itertools
-import subprocess
-import sys
 
 import pyarrow as pa
 import pytest
@@ -24,6 +22,7 @@ from odf_core.engines.transform_calls import query_of
 from odf_core.metadata import TransformSql
 from odf_core.transform.errors import CheckpointUnreadable, InvalidQueryResult, QueryNotMigratable
 from odf_core.transform.port import TableSchema
+from tests.landlock import landlock_works
 from tests.transforms_spark.stepping import VOCAB, Derived, Input, minute
 
 COLUMNS = pa.schema(
@@ -240,14 +239,6 @@ def test_what_is_not_handed_over_cannot_be_read(sources, tmp_path, monkeypatch):
     monkeypatch.setattr("odf_core.engines.datafusion.transform._files", lambda request: ())
     with pytest.raises(InvalidEngineRequest, match="Permission denied"):
         made.step(slices, [None])
-
-
-def landlock_works() -> bool:
-    program = (
-        "from odf_core.engines.sandbox.landlock import restrict_files; print(restrict_files([], [], []))"
-    )
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    return not told.stdout.startswith("none")
 
 
 def test_a_process_that_was_killed_is_replaced(sources, tmp_path):
