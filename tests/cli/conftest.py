@@ -43,6 +43,7 @@ def odf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.Cap
     work.mkdir()
     monkeypatch.chdir(work)
     monkeypatch.setenv("ODF_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("ODF_ENGINES_DIR", str(tmp_path / "engines"))
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.delenv("ODF_WORKSPACE", raising=False)
     monkeypatch.delenv("ODF_TOKEN", raising=False)
