@@ -109,13 +109,17 @@ def _repository(repositories: Repositories, ref: DatasetAliasRemote) -> Register
 
 def _by_name(http: Http, repo: Registered, account: AccountInfo, ref: DatasetAliasRemote) -> Source | None:
     for token in _tokens(repo, account):
-        resolver = Resolver({repo.name: repo.url}, lambda url, token=token: RepositoryApi(http, url, token))
         try:
-            address = resolver.pull(ref)
-            return Source(ref, address, remote_head(http, address.url, token), token)
+            return _read(http, repo, ref, token)
         except _UNSEEN:
             continue
     return None
+
+
+def _read(http: Http, repo: Registered, ref: DatasetAliasRemote, token: str | None) -> Source:
+    resolver = Resolver({repo.name: repo.url}, lambda url: RepositoryApi(http, url, token))
+    address = resolver.pull(ref)
+    return Source(ref, address, remote_head(http, address.url, token), token)
 
 
 def _by_id(

@@ -102,9 +102,8 @@ async def missing_inputs(conn: AsyncConnection, dataset_pk: int) -> list[Dataset
         .outerjoin(Dataset, Dataset.dataset_id == DerivationInput.input_id)
         .where(DerivationInput.dataset_pk == dataset_pk, Dataset.id.is_(None))
         .order_by(DerivationInput.position)
-        .distinct()
     )
-    return [DatasetId.parse(f"did:odf:{item}") for item in found.scalars()]
+    return [DatasetId.parse(f"did:odf:{item}") for item in dict.fromkeys(found.scalars())]
 
 
 def _summary(brought: list[dict[str, Any]]) -> str:

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from app.ops.logs import configure_logging
+from app.settings import LogSettings
 from tests.fixtures_node import shared_node
 from tests.ingesting import IngestNode
 from tests.node_worker import running_worker, worker_settings
@@ -25,5 +27,7 @@ def second_node(
         settings = worker_settings(
             url, bucket, folder, mirrors={"poll_seconds": 0.2}, transform={"retry_seconds": 1}
         )
+        # Its polls meet other nodes of this process at any time: their logs must not be in what a test reads.
+        configure_logging(LogSettings(level="warning"))
         with running_node(settings) as node, running_worker(settings, folder) as worker:
             yield IngestNode(node, worker, node.token_of("alice"))
