@@ -52,6 +52,7 @@ class MirroredDataset(BaseModel):
     old_head: str | None = Field(None, alias="oldHead")
     new_head: str = Field(alias="newHead")
     num_blocks: int = Field(alias="numBlocks", description="Blocks that came; 0: it was up to date.")
+    num_bytes: int = Field(alias="numBytes", description="Bytes of data files that were fetched.")
 
 
 class PullUnderWay(BaseModel):

@@ -4,7 +4,10 @@ A dataset is committed after the inputs that its new blocks name, so whoever rea
 """
 
 import asyncio
+import hashlib
+import os
 import shutil
+import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,7 +35,7 @@ from app.mirrors.repositories import Repositories
 from app.mirrors.service import find_mirror_of, is_recursive
 from app.mirrors.sources import Source, Wanted, locate
 from app.transform.chains import read_whole_chain
-from odf_core.errors import OdfError
+from odf_core.errors import OdfError, Unavailable
 from odf_core.identity import (
     AccountName,
     DatasetAlias,
@@ -53,6 +56,7 @@ MOST_DATASETS = 200
 _TRIES = 3
 """How often a dataset is brought anew because another worker brought it meanwhile."""
 _TELL_SECONDS = 1.0
+_KEPT_SECONDS = 86_400.0
 
 Record = Callable[[AsyncConnection, dict[str, Any]], Awaitable[None]]
 """Keeps what a job has come to so far, in the given transaction; raises `JobSuperseded`."""
@@ -81,13 +85,17 @@ class _Here(Exception):
 
 @dataclass(slots=True)
 class Bringing:
-    """The pulls of one job, for `account`; files go below `workdir`. `brought` is told with each commit."""
+    """The pulls of one job, for `account`. `brought` is told with each commit.
+
+    Files go below `pulls`, in a folder of each source. It stays where the source or the bucket was not
+    available or the worker died: the next attempt fetches what is missing in it.
+    """
 
     node: NodeContext
     http: Http
     repositories: Repositories
     account: AccountInfo
-    workdir: Path
+    pulls: Path
     record: Record
     tell: Tell
     brought: list[dict[str, Any]] = field(default_factory=list)
@@ -129,17 +137,21 @@ class Bringing:
         if present is not None and present.head == source.head:
             if recursive:
                 await self._bring_inputs(source, await self._not_here(_inputs_of(known)))
-            self._note(present.id, str(present.alias), source, present, ())
+            self._note(present.id, str(present.alias), source, present)
             return
-        folder = self.workdir / f"pull-{len(self.brought)}-{len(self._seen)}"
+        folder = _folder_of(self.pulls, source)
         try:
             pulled = await self._pull(source, known, folder, ask)
             self._seen.add(pulled.dataset_id)
             if recursive:
                 await self._bring_inputs(source, _inputs_of(pulled.chain))
-            await self._land(pulled, present, ask, recursive)
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            if pulled.blocks:  # else the source went back to what is here while it was asked
+                await self._land(pulled, present, ask, recursive)
+        except (OdfError, _Here) as error:
+            if not isinstance(error, Unavailable):
+                shutil.rmtree(folder, ignore_errors=True)
+            raise
+        shutil.rmtree(folder, ignore_errors=True)
 
     async def _present(self, ask: Ask) -> tuple[DatasetInfo | None, Sequence[StoredBlock], bool]:
         """The dataset if it is here, its chain, and whether its inputs come along."""
@@ -237,7 +249,7 @@ class Bringing:
 
     async def _land(self, pulled: Pulled, present: DatasetInfo | None, ask: Ask, recursive: bool) -> None:
         target = present or await self._new(pulled, ask)
-        self._note(pulled.dataset_id, str(target.alias), pulled.source, present, pulled.blocks)
+        self._note(pulled.dataset_id, str(target.alias), pulled.source, present, pulled)
 
         async def within(conn: AsyncConnection) -> None:
             await self.record(conn, {"datasets": self.brought})
@@ -247,6 +259,7 @@ class Bringing:
         except OdfError:
             self.brought.pop()
             raise
+        log.info("mirrored", **self.brought[-1])
 
     async def _new(self, pulled: Pulled, ask: Ask) -> NewMirror:
         """As visible as at its source: public where anybody may read it there."""
@@ -264,7 +277,7 @@ class Bringing:
         alias: str,
         source: Source,
         present: DatasetInfo | None,
-        blocks: Sequence[StoredBlock],
+        pulled: Pulled | None = None,
     ) -> None:
         self.brought.append(
             {
@@ -272,10 +285,26 @@ class Bringing:
                 "dataset": alias,
                 "source": str(source.ref),
                 "oldHead": None if present is None else str(present.head),
-                "newHead": str(blocks[-1].hash if blocks else source.head),
-                "numBlocks": len(blocks),
+                "newHead": str(source.head if pulled is None else pulled.blocks[-1].hash),
+                "numBlocks": 0 if pulled is None else len(pulled.blocks),
+                "numBytes": 0 if pulled is None else pulled.num_bytes,
             }
         )
+
+
+def forget_pulls(pulls: Path) -> None:
+    """Remove what was left of pulls that nobody went on with for a day. To be called between jobs."""
+    forget_before = time.time() - _KEPT_SECONDS
+    for left in pulls.iterdir() if pulls.is_dir() else ():
+        if left.stat().st_mtime < forget_before:
+            shutil.rmtree(left, ignore_errors=True)
+
+
+def _folder_of(pulls: Path, source: Source) -> Path:
+    folder = pulls / hashlib.sha256(str(source.ref).lower().encode()).hexdigest()
+    folder.mkdir(parents=True, exist_ok=True)
+    os.utime(folder)
+    return folder
 
 
 def _inputs_of(blocks: Iterable[StoredBlock]) -> list[DatasetId]:

@@ -21,6 +21,7 @@ from odf_core.transfer.client import (
     SimplePull,
     SmartPull,
     TransferOptions,
+    Updated,
 )
 from odf_core.transfer.client.keyblocks import KeyBlocks
 
@@ -59,12 +60,13 @@ class PulledFolder(DatasetFolder):
 @dataclass(frozen=True, slots=True)
 class Pulled:
     """New blocks, oldest first, and their objects in `folder`; `known` is the chain that they follow, ()
-    where they are a whole chain."""
+    where they are a whole chain. `num_bytes` of objects were fetched for it."""
 
     source: Source
     known: Sequence[StoredBlock]
     blocks: Sequence[StoredBlock]
     folder: DatasetFolder
+    num_bytes: int
 
     @property
     def chain(self) -> Sequence[StoredBlock]:
@@ -102,6 +104,7 @@ def pull(
     `MirrorTooLarge`, `ObjectTooLarge`, `PullStopped`, and what `check_seed` raises.
     """
     folder = PulledFolder(path, http.options.limits, known)
+    (path / "refs" / "head").unlink(missing_ok=True)  # of an earlier attempt, whose files are still of use
     if known:
         _put_head(folder, known)
 
@@ -112,10 +115,10 @@ def pull(
     local = folder if known else None
     try:
         if source.address.smart:
-            SmartPull(http, source.address, local, create, source.token, progress, force).run()
+            result = SmartPull(http, source.address, local, create, source.token, progress, force).run()
         else:
             place = HttpSource(http, source.address, source.token, progress)
-            SimplePull(place, local, create, http.options, progress, force).run()
+            result = SimplePull(place, local, create, http.options, progress, force).run()
     except (DatasetsDiverged, DestinationAhead) as error:
         raise _diverged(source, error) from error
     except IdentityChanged as error:
@@ -124,7 +127,7 @@ def pull(
             "mirror stop`), and mirror the other one under a name of its own.",
             objects=error.objects,
         ) from error
-    return _pulled(source, folder, known)
+    return _pulled(source, folder, known, result.stats.bytes_moved if isinstance(result, Updated) else 0)
 
 
 def _put_head(folder: DatasetFolder, known: Sequence[StoredBlock]) -> None:
@@ -137,14 +140,14 @@ def _put_head(folder: DatasetFolder, known: Sequence[StoredBlock]) -> None:
     folder.move_head(known[-1].hash, expected=None, durable=False)
 
 
-def _pulled(source: Source, folder: DatasetFolder, known: Sequence[StoredBlock]) -> Pulled:
+def _pulled(source: Source, folder: DatasetFolder, known: Sequence[StoredBlock], moved: int) -> Pulled:
     old_head = known[-1].hash if known else None
     blocks: list[StoredBlock] = []
     for block in folder.walk():
         if block.hash == old_head:
-            return Pulled(source, known, blocks[::-1], folder)
+            return Pulled(source, known, blocks[::-1], folder, moved)
         blocks.append(block)
-    return Pulled(source, (), blocks[::-1], folder)
+    return Pulled(source, (), blocks[::-1], folder, moved)
 
 
 def _diverged(source: Source, error: DatasetsDiverged | DestinationAhead) -> MirrorDiverged:

@@ -17,7 +17,7 @@ from app.datasets.tables import Dataset
 from app.ingest.scratch import Scratch
 from app.jobs.model import JobInfo
 from app.jobs.service import record_result
-from app.mirrors.bringing import Ask, Bringing
+from app.mirrors.bringing import Ask, Bringing, forget_pulls
 from app.mirrors.errors import MirrorSourceNotFound
 from app.mirrors.pulling import transfer_options
 from app.mirrors.repositories import Repositories, read_repositories
@@ -90,9 +90,10 @@ class MirrorWork:
             async with begin(self.node.engine) as conn:
                 await record(conn, result)
 
+        forget_pulls(self.scratch.pulls)
         options = transfer_options(self.node.settings.bounds)
-        with Http(options) as http, self.scratch.workdir() as workdir:
-            yield Bringing(self.node, http, repositories, account, workdir, record, tell)
+        with Http(options) as http:
+            yield Bringing(self.node, http, repositories, account, self.scratch.pulls, record, tell)
 
 
 async def missing_inputs(conn: AsyncConnection, dataset_pk: int) -> list[DatasetId]:

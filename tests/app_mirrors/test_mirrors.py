@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from app.context import NodeContext
 from app.database import connect, create_engine
+from app.datasets.admin import set_visibility
 from app.mirrors.errors import MirrorTooLarge
 from app.mirrors.progress import PullProgress
 from app.mirrors.service import list_mirrors
@@ -19,6 +20,7 @@ from app.ops.reindex import reindex
 from app.settings import DatabaseSettings
 from app.workers import worker_environment
 from odf_core.errors import OdfError
+from odf_core.identity import DatasetAlias
 from odf_core.transfer import Visibility
 from odf_core.transfer.client import Phase
 from tests.app_base.publishing import publish
@@ -131,6 +133,14 @@ def test_what_needs_a_token_is_for_those_who_may_use_it(
     assert head_of(node, "alice/secret", bob) is None
     status, answer = mirror(second_node, built.id, token=bob)
     assert (status, answer["code"]) == (409, "mirror_taken"), answer
+    closing = root_dataset("closing")
+    push(source, closing, tmp_path, "closing")
+    assert mirror(second_node, "inside/alice/closing")[0] == 200
+    assert head_of(node, "alice/closing", bob) == closing.head
+    name = DatasetAlias.parse("alice/closing")
+    source.run(lambda context: set_visibility(context, name, "private"))
+    wait(second_node, lambda: head_of(node, "alice/closing", bob) is None)
+    assert head_of(node, "alice/closing", second_node.token) == closing.head
 
 
 def test_a_source_that_was_replaced(source: RunningNode, second_node: IngestNode, tmp_path: Path) -> None:
