@@ -17,6 +17,8 @@ from app.routing import readable, refusal
 
 router = APIRouter(tags=["jobs"])
 
+_PROGRESS = "progress"
+
 
 class IngestResult(BaseModel):
     """What an ingest, a pull or a transform came to."""
@@ -55,8 +57,8 @@ class MirroredDataset(BaseModel):
     num_bytes: int = Field(alias="numBytes", description="Bytes of data files that were fetched.")
 
 
-class PullUnderWay(BaseModel):
-    """How far the pull of one dataset is."""
+class MirrorProgress(BaseModel):
+    """How far the pull of the dataset is that a mirror is at."""
 
     source: str
     phase: str = Field(description="`connect`, `blocks`, `objects` or `commit`.")
@@ -73,7 +75,6 @@ class MirrorResult(BaseModel):
         None, description="`Updated`, or `UpToDate` where nothing was new; absent while the job runs."
     )
     datasets: list[MirroredDataset]
-    under_way: PullUnderWay | None = Field(None, alias="underWay")
 
 
 class JobError(BaseModel):
@@ -98,6 +99,7 @@ class JobStatus(BaseModel):
     finished_at: datetime | None = Field(None, alias="finishedAt")
     result: IngestResult | MirrorResult | VerificationResult | None = None
     error: JobError | None = None
+    progress: MirrorProgress | None = Field(None, description="Of a mirror that is under way.")
 
 
 def status_of_job(job: JobInfo) -> JobStatus:
@@ -113,6 +115,7 @@ def status_of_job(job: JobInfo) -> JobStatus:
         finishedAt=job.finished_at,
         result=_result(job),
         error=None if job.error is None else JobError(**job.error),
+        progress=_progress(job),
     )
 
 
@@ -126,6 +129,13 @@ def _result(job: JobInfo) -> IngestResult | MirrorResult | VerificationResult | 
             return MirrorResult(**job.result)
         case _:
             return IngestResult(**job.result)
+
+
+def _progress(job: JobInfo) -> MirrorProgress | None:
+    """Beside what was committed, until the job is over."""
+    if job.is_finished or job.result is None or _PROGRESS not in job.result:
+        return None
+    return MirrorProgress(**job.result[_PROGRESS])
 
 
 ACCEPTED: dict[int | str, dict[str, Any]] = {

@@ -222,7 +222,7 @@ class Bringing:
         while True:
             await asyncio.sleep(_TELL_SECONDS)
             try:
-                await self.tell({"datasets": self.brought, "underWay": progress.to_values()})
+                await self.tell({"datasets": self.brought, "progress": progress.to_values()})
             except DatabaseUnavailable:  # the commit will meet it, if it lasts
                 continue
             except OdfError:

@@ -3,8 +3,11 @@
 import os
 import socket
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from sqlalchemy import select
@@ -12,6 +15,8 @@ from sqlalchemy import select
 from app.context import NodeContext
 from app.database import connect, create_engine
 from app.datasets.admin import set_visibility
+from app.jobs.model import JobInfo
+from app.jobs.routes import status_of_job
 from app.mirrors.errors import MirrorTooLarge
 from app.mirrors.progress import PullProgress
 from app.mirrors.service import list_mirrors
@@ -199,6 +204,26 @@ def test_too_much_at_once_is_refused_before_it_is_fetched() -> None:
     progress.phase(Phase.OBJECTS, count=1, size=1000)
     with pytest.raises(MirrorTooLarge, match=r"1001 new bytes"):
         progress.phase(Phase.OBJECTS, count=2, size=1001)
+
+
+def test_how_far_a_pull_is_stands_at_its_job() -> None:
+    progress = PullProgress("first/alice/big", 1000)
+    progress.phase(Phase.OBJECTS, count=3, size=900)
+    progress.done()
+    progress.moved(300)
+    so_far: dict[str, Any] = {"datasets": [], "progress": progress.to_values()}
+    now = datetime.now(UTC)
+    job = JobInfo(uuid4(), "mirror", None, uuid4(), {}, "running", 1, so_far, None, now, now, None)
+    told = status_of_job(job).model_dump(by_alias=True)["progress"]
+    assert told == {
+        "source": "first/alice/big",
+        "phase": "objects",
+        "count": 3,
+        "countDone": 1,
+        "bytes": 900,
+        "bytesDone": 300,
+    }
+    assert status_of_job(replace(job, finished_at=now)).progress is None
 
 
 @pytest.fixture
