@@ -11,6 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from app.accounts.model import AccountInfo
 from app.context import NodeContext
 from app.database import begin, connect
+from app.datasets.service import find_dataset_by_id
 from app.datasets.tables import Dataset
 from app.jobs.service import add_job
 from app.jobs.tables import Job
@@ -60,7 +61,10 @@ async def ask_for_mirror(
         raise ForeignAccount("Datasets of this node belong to its one account.", objects=[account.name])
     async with connect(node.engine) as conn:
         wanted = parse_wanted(source, await read_repositories(conn))
-        present = await find_mirror_of(conn, wanted) if isinstance(wanted, DatasetAliasRemote) else None
+        if isinstance(wanted, DatasetAliasRemote):
+            present = await find_mirror_of(conn, wanted)
+        else:
+            present = await find_dataset_by_id(conn, wanted.id)
     checked = None if name is None else str(DatasetName(name))
     request = MirrorRequest(str(wanted), checked, recursive, force)
     async with begin(node.engine) as conn:

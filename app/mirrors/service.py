@@ -22,7 +22,8 @@ from odf_core.identity import DatasetAliasRemote, DatasetId
 
 @dataclass(frozen=True, slots=True)
 class MirrorInfo:
-    """A mirror, and how its last job went: `state` and `error` are that job's, None where it is forgotten."""
+    """A mirror, and how its owner's last job went: `state` and `error` are that job's, None where it is
+    forgotten."""
 
     dataset: DatasetInfo
     is_recursive: bool
@@ -48,7 +49,7 @@ async def list_mirrors(conn: AsyncConnection, owner_id: UUID | None) -> list[Mir
     """The mirrors of an account, or all of them, by owner and name."""
     last = (
         select(Job.state, Job.error)
-        .where(Job.dataset_pk == Mirror.dataset_pk, Job.kind == "mirror")
+        .where(Job.dataset_pk == Mirror.dataset_pk, Job.kind == "mirror", Job.account_id == Dataset.owner_id)
         .order_by(Job.created_at.desc())
         .limit(1)
         .lateral()
@@ -65,11 +66,8 @@ async def list_mirrors(conn: AsyncConnection, owner_id: UUID | None) -> list[Mir
     datasets = sorted(
         await find_datasets_by_ids(conn, ids), key=lambda item: (item.owner_name.lower(), item.name.lower())
     )
-    return [
-        MirrorInfo(item, row.is_recursive, row.polled_at, row.state, row.error)
-        for item in datasets
-        if (row := rows[item.id.multibase]) is not None
-    ]
+    told = [(item, rows[item.id.multibase]) for item in datasets]
+    return [MirrorInfo(item, row.is_recursive, row.polled_at, row.state, row.error) for item, row in told]
 
 
 async def end_mirror(node: NodeContext, address: DatasetAddress) -> DatasetInfo:
