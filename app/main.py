@@ -18,6 +18,7 @@ from app.datasets.addressing import dataset_prefix_of
 from app.ingest import creation_routes, metadata_routes, upload_routes
 from app.ingest import routes as ingest
 from app.jobs import routes as jobs
+from app.mirrors import routes as mirrors
 from app.openapi import describe
 from app.ops import health
 from app.ops.requests import HEADER as REQUEST_ID_HEADER
@@ -58,6 +59,7 @@ def create_app(settings: Settings, *, open_bucket: OpenBucket = open_s3_bucket) 
         info_routes.router,
         creation_routes.router,
         upload_routes.router,
+        mirrors.router,
         query.router,
     ):
         app.include_router(router)

@@ -322,6 +322,17 @@ class TransformSettings(_Group):
     )
 
 
+class MirrorsSettings(_Group):
+    """Datasets of other nodes that are mirrored here, from repositories that `odf admin repo` registers."""
+
+    poll_seconds: float = Field(
+        300, ge=0, description="How often a mirror's source is asked for news; 0: only when somebody asks."
+    )
+    max_bytes: int = Field(
+        64 * GiB, ge=1, description="Most bytes of new data files that are pulled for one dataset at once."
+    )
+
+
 class QuerySettings(_Group):
     """SQL over the datasets of the node."""
 
@@ -400,6 +411,7 @@ class Settings(BaseSettings):
     blocks: BlocksSettings = BlocksSettings()
     jobs: JobsSettings = JobsSettings()
     ingest: IngestSettings = IngestSettings()
+    mirrors: MirrorsSettings = MirrorsSettings()
     query: QuerySettings = QuerySettings()
     transform: TransformSettings = TransformSettings()
     limits: LimitSettings = LimitSettings()

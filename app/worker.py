@@ -12,6 +12,8 @@ from app.ingest.schedules import start_due_pulls
 from app.ingest.scratch import scratch_root, worker_scratch
 from app.ingest.work import IngestWork
 from app.jobs.worker import Worker, by_kind
+from app.mirrors.requests import start_due_polls
+from app.mirrors.work import MirrorWork
 from app.node_services import NodeServices
 from app.ops.logs import configure_logging
 from app.transform.engines import installed_engines
@@ -42,9 +44,17 @@ async def _work(services: NodeServices) -> None:
             engine = SparkMerges(spark_engine(settings), settings.spark.call_seconds)
             ingest = IngestWork(node, engine, scratch, dict(os.environ))
             choose = installed_engines(settings)
-            transform, verify = TransformWork(node, choose, scratch), VerifyWork(node, choose, scratch)
+            mirror, verify = MirrorWork(node, scratch), VerifyWork(node, choose, scratch)
+            transform = TransformWork(node, choose, scratch, mirror.bring_inputs)
             work = by_kind(
-                {"ingest": ingest.run, "pull": ingest.run, "transform": transform.run, "verify": verify.run}
+                {
+                    "ingest": ingest.run,
+                    "mirror": mirror.run,
+                    "pull": ingest.run,
+                    "transform": transform.run,
+                    "verify": verify.run,
+                }
             )
-            chores = [partial(start_due_pulls, node), partial(start_stragglers, node)]
+            starters = (start_due_pulls, start_due_polls, start_stragglers)
+            chores = [partial(start, node) for start in starters]
             await Worker(node, work, chores).run()

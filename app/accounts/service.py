@@ -23,6 +23,7 @@ RESERVED_NAMES = frozenset(
         "health",
         "info",
         "jobs",
+        "mirrors",
         "odata",
         "openapi.json",
         "platform",

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from app.cli.mirror_commands import mirror, repo
 from app.cli.output import Output, OutputFormat, write_record, write_records
 from app.cli.settings_options import ConfigFile, DataDir, Embedded
 from app.cli.words import Visible
@@ -12,7 +13,7 @@ admin = typer.Typer(name="admin", help="Operate a node; uses its settings.", no_
 account = typer.Typer(name="account", help="Accounts.", no_args_is_help=True)
 token = typer.Typer(name="token", help="Personal access tokens.", no_args_is_help=True)
 dataset = typer.Typer(name="dataset", help="Datasets of the node.", no_args_is_help=True)
-for group in (account, token, dataset):
+for group in (account, token, dataset, repo, mirror):
     admin.add_typer(group)
 
 AccountArgument = Annotated[str, typer.Argument(metavar="ACCOUNT", help="Name of the account.")]

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from odf_core.errors import AccessDenied, IntegrityError, InvalidInput, NotFound
+from odf_core.errors import AccessDenied, Conflict, IntegrityError, InvalidInput, NotFound
 
 
 class InvalidDatasetAddress(InvalidInput):
@@ -33,6 +33,12 @@ class DatasetForbidden(AccessDenied):
     """The caller may read this dataset, but not do this."""
 
     code: ClassVar[str] = "dataset_forbidden"
+
+
+class DatasetIsMirror(Conflict):
+    """A commit to a dataset that follows one of another node."""
+
+    code: ClassVar[str] = "dataset_is_mirror"
 
 
 class RefNotFound(NotFound):

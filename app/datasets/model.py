@@ -12,7 +12,10 @@ class Action(enum.Enum):
     """What a caller wants of a dataset."""
 
     READ = "read"
+    MANAGE = "manage"
+    """Have it verified or brought up to date, whoever writes its chain."""
     WRITE = "write"
+    """Commit to its chain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class DatasetAddress:
 
 @dataclass(frozen=True, slots=True)
 class DatasetInfo:
-    """A dataset with its committed head."""
+    """A dataset with its committed head; `mirror_of` is the source that it follows (`repo/account/name`)."""
 
     pk: int
     id: DatasetId
@@ -46,6 +49,7 @@ class DatasetInfo:
     head_sequence_number: int
     created_at: datetime
     updated_at: datetime
+    mirror_of: str | None = None
 
     @property
     def is_public(self) -> bool:

@@ -13,6 +13,7 @@ from app.context import NodeContext
 from app.datasets.access import authorize
 from app.datasets.model import Action, DatasetAddress, DatasetInfo
 from app.datasets.tables import Block, Dataset, Ref, StoredObject
+from app.mirrors.tables import Mirror
 from odf_core.identity import DatasetId, Multihash, ObjectKind
 
 HEAD = "head"
@@ -34,9 +35,11 @@ def _datasets() -> Select[*tuple[Any, ...]]:
             Ref.sequence_number,
             Dataset.created_at,
             Dataset.updated_at,
+            Mirror.source,
         )
         .join(Account, Account.id == Dataset.owner_id)
         .join(Ref, (Ref.dataset_pk == Dataset.id) & (Ref.name == HEAD))
+        .outerjoin(Mirror, Mirror.dataset_pk == Dataset.id)
     )
 
 
@@ -68,6 +71,7 @@ def _info(row: Row[*tuple[Any, ...]]) -> DatasetInfo:
         head_sequence_number=row.sequence_number,
         created_at=row.created_at,
         updated_at=row.updated_at,
+        mirror_of=row.source,
     )
 
 

@@ -15,7 +15,7 @@ from app.datasets.errors import DatasetNotFound
 from app.datasets.model import DatasetAddress, DatasetInfo
 from app.datasets.service import find_dataset_by_id
 from app.ingest.engine import PLANNING_ONLY
-from app.ingest.inputs import find_inputs
+from app.mirrors.elsewhere import find_inputs_anywhere
 from app.transfer.commit import NewDataset
 from app.transfer.landing import land
 from app.transform.inputs import make_automatic
@@ -62,8 +62,7 @@ async def create_from_snapshot(
     _require_policy(placed, FetchPolicy.node(node.settings.ingest.allow))
     address = _address(node, owner, placed)
     placed = await _pinned(node, caller, AccountName(owner.name), placed)
-    async with connect(node.engine) as conn:
-        inputs = await find_inputs(conn, caller, AccountName(owner.name), placed.snapshot.metadata)
+    inputs = await find_inputs_anywhere(node, caller, AccountName(owner.name), placed.snapshot.metadata)
     dataset_id, _ = DatasetId.generate()
     blocks = await anyio.to_thread.run_sync(_blocks, placed, dataset_id, system_time, inputs.get)
     kind = placed.snapshot.kind.text

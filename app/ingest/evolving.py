@@ -11,7 +11,7 @@ from app.datasets.errors import DatasetNotFound
 from app.datasets.model import DatasetInfo
 from app.datasets.service import find_dataset_by_pk
 from app.ingest.engine import PLANNING_ONLY
-from app.ingest.inputs import find_inputs
+from app.mirrors.elsewhere import find_inputs_anywhere
 from app.transfer.chain_index import Head, read_key_blocks
 from app.transfer.landing import land
 from app.transform.pinning import pin_transforms, state_of
@@ -87,9 +87,9 @@ async def _commit(
             raise DatasetNotFound("The dataset was deleted.")
         stored = await read_key_blocks(conn, dataset_pk, Head(dataset.head, dataset.head_sequence_number))
         owner = AccountName(dataset.owner_name)
-        inputs = await find_inputs(conn, caller, owner, [item.event for item in events])
     if expected_head not in (None, dataset.head):
         raise HeadMoved(expected=expected_head, actual=dataset.head)
+    inputs = await find_inputs_anywhere(node, caller, owner, [item.event for item in events])
 
     def evolved() -> Evolution:
         known = [read_block(data, None, node.settings.bounds) for data in stored]

@@ -35,11 +35,13 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 _WORK: dict[int | str, dict[str, Any]] = {**ACCEPTED, **_REFUSALS}
 
 
-async def _writable(node: NodeContext, caller: Caller, address: DatasetAddress) -> DatasetInfo:
+async def _own(
+    node: NodeContext, caller: Caller, address: DatasetAddress, action: Action = Action.MANAGE
+) -> DatasetInfo:
     caller.require_valid_token()
     caller.require_account()
     async with connect(node.engine) as conn:
-        return await open_dataset(conn, node, caller, address, Action.WRITE)
+        return await open_dataset(conn, node, caller, address, action)
 
 
 @router.post(
@@ -96,7 +98,7 @@ async def ingest(
     was prepared with; the same token again is the same job. A dataset that has no source gets one of the
     file's format with it, named `auto`, which appends.
     """
-    dataset = await _writable(node, caller, address)
+    dataset = await _own(node, caller, address, Action.WRITE)
     moment = None if event_time is None else str(Timestamp.parse(event_time))
     key = checked_key(idempotency_key)
     push = Push(dataset, caller.require_account(), source_name, moment, key)
@@ -119,9 +121,10 @@ async def pull(
     ] = False,
 ) -> Response:
     """By a job: what the polling source has that is new is merged with the dataset's history and committed;
-    of a derivative dataset, the query is evaluated over what is new in its inputs.
+    of a derivative dataset, the query is evaluated over what is new in its inputs; of a mirror, its source
+    is asked.
     """
-    dataset = await _writable(node, caller, address)
+    dataset = await _own(node, caller, address)
     async with begin(node.engine) as conn:
         job_id = await start_pull(
             conn, dataset.pk, dataset.kind, caller.require_account().id, PullRequest(fetch_uncacheable)
@@ -153,7 +156,7 @@ class ScheduleInfo(ScheduleBody):
 )
 async def put_schedule(request: Request, node: Node, caller: CurrentCaller, address: Address) -> ScheduleInfo:
     """From now on a source is asked, or a query evaluated, at each turn of the cron expression."""
-    dataset = await _writable(node, caller, address)
+    dataset = await _own(node, caller, address)
     body = await read_model(request, ScheduleBody, node.settings.bounds.http_body_bytes)
     made = await set_schedule(node, dataset.pk, caller.require_account().id, body.cron)
     return ScheduleInfo(cron=made.cron, nextAt=made.next_at.isoformat())
@@ -164,14 +167,14 @@ async def put_schedule(request: Request, node: Node, caller: CurrentCaller, addr
 )
 async def delete_schedule(node: Node, caller: CurrentCaller, address: Address) -> Response:
     """The polling source is asked on demand only."""
-    await remove_schedule(node, (await _writable(node, caller, address)).pk)
+    await remove_schedule(node, (await _own(node, caller, address)).pk)
     return Response(status_code=204)
 
 
 @readable(router, "/schedule", summary="The schedule of a dataset's polls", responses=_REFUSALS)
 async def get_schedule(node: Node, caller: CurrentCaller, address: Address) -> ScheduleInfo:
     """When the polling source is asked by itself."""
-    dataset = await _writable(node, caller, address)
+    dataset = await _own(node, caller, address)
     found = await read_schedule(node, dataset.pk)
     if found is None:
         raise ScheduleNotFound(f"Dataset {dataset.alias} is not polled by itself.", objects=[dataset.alias])

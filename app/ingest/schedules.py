@@ -16,6 +16,7 @@ from app.datasets.tables import Dataset
 from app.ingest.requests import PullRequest
 from app.jobs.service import add_job, find_waiting
 from app.jobs.tables import PullSchedule
+from app.mirrors.requests import poll_mirror
 from app.transform.triggers import start_transform
 from odf_core.ingest.errors import InvalidSchedule
 
@@ -100,7 +101,11 @@ async def start_due_pulls(node: NodeContext) -> int:
 async def start_pull(
     conn: AsyncConnection, dataset_pk: int, dataset_kind: str, account_id: UUID, request: PullRequest
 ) -> UUID:
-    """The job of a poll, or of the transform of a derivative dataset: the waiting one, else a new one."""
+    """The job of a poll, of a mirror's poll, or of the transform of a derivative dataset: the waiting one,
+    else a new one."""
+    mirror = await poll_mirror(conn, dataset_pk, account_id, is_poll=False)
+    if mirror is not None:
+        return mirror
     if dataset_kind == DERIVATIVE:
         return await start_transform(conn, dataset_pk, account_id)
     waiting = await find_waiting(conn, "pull", dataset_pk)

@@ -84,6 +84,11 @@ class Scratch:
         """Where fetched bytes wait that a failed job may need again."""
         return self._folder / "savepoints"
 
+    @property
+    def pulls(self) -> Path:
+        """Where what was pulled of other nodes waits that a job which was put off goes on with."""
+        return self._folder / "pulls"
+
     @contextmanager
     def workdir(self) -> Iterator[Path]:
         """A fresh folder, removed at the end; and room made in the cache before."""

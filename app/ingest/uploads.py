@@ -93,7 +93,7 @@ async def find_upload_job(node: NodeContext, upload: Upload, dataset_pk: int) ->
         job = await find_job(conn, upload.id)
     if job is None:
         return None
-    if job.dataset_pk != dataset_pk:
+    if job.subject_pk != dataset_pk:
         raise UploadUsed(
             f"The file {upload.file_name!r} of this upload token went into another dataset; upload it again.",
             objects=[upload.file_name],

@@ -5,17 +5,20 @@ from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
-JobKind = Literal["ingest", "pull", "transform", "verify"]
+JobKind = Literal["ingest", "mirror", "pull", "transform", "verify"]
 JobState = Literal["waiting", "running", "done", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
 class JobInfo:
-    """A job as the database has it; `result` grows with each commit, `error` is set when it failed."""
+    """A job as the database has it; `result` grows with each commit, `error` is set when it failed.
+
+    `subject_pk` is the dataset that it is about, None for a mirror that is still to be made.
+    """
 
     id: UUID
     kind: JobKind
-    dataset_pk: int
+    subject_pk: int | None
     account_id: UUID
     request: dict[str, Any]
     state: JobState
@@ -25,6 +28,13 @@ class JobInfo:
     created_at: datetime
     started_at: datetime | None
     finished_at: datetime | None
+
+    @property
+    def dataset_pk(self) -> int:
+        """The dataset of a job that has one from its beginning."""
+        if self.subject_pk is None:
+            raise RuntimeError("the job makes its dataset")
+        return self.subject_pk
 
     @property
     def is_finished(self) -> bool:

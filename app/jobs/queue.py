@@ -35,12 +35,15 @@ def worker_queue(settings: DatabaseSettings) -> procrastinate.App:
     )
 
 
-async def enqueue(conn: AsyncConnection, job_id: UUID, dataset_pk: int) -> None:
-    """Put a job into the queue, in the transaction of `conn`: it is there when the transaction is."""
+async def enqueue(conn: AsyncConnection, job_id: UUID, lock: str) -> None:
+    """Put a job into the queue, in the transaction of `conn`: it is there when the transaction is.
+
+    Jobs of one `lock` run one after another.
+    """
     raw = (await conn.get_raw_connection()).driver_connection
     if raw is None:
         raise RuntimeError("the connection has no driver connection")
     await conn.execute(text(f"SET LOCAL search_path TO {SCHEMA}"))
-    deferrer = _deferring.configure_task(TASK, lock=f"dataset:{dataset_pk}", connection=raw)
+    deferrer = _deferring.configure_task(TASK, lock=lock, connection=raw)
     await deferrer.defer_async(job_id=str(job_id))
     await conn.execute(text("SET LOCAL search_path TO DEFAULT"))

@@ -17,6 +17,8 @@ from app.routing import readable, refusal
 
 router = APIRouter(tags=["jobs"])
 
+_PROGRESS = "progress"
+
 
 class IngestResult(BaseModel):
     """What an ingest, a pull or a transform came to."""
@@ -43,6 +45,38 @@ class VerificationResult(BaseModel):
     num_findings: int = Field(alias="numFindings")
 
 
+class MirroredDataset(BaseModel):
+    """What became of one dataset."""
+
+    id: str = Field(description="DID of the dataset.")
+    dataset: str = Field(description="`account/name` on this node.")
+    source: str = Field(description="What it is called at its source: `repository/account/name`.")
+    old_head: str | None = Field(None, alias="oldHead")
+    new_head: str = Field(alias="newHead")
+    num_blocks: int = Field(alias="numBlocks", description="Blocks that came; 0: it was up to date.")
+    num_bytes: int = Field(alias="numBytes", description="Bytes of data files that were fetched.")
+
+
+class MirrorProgress(BaseModel):
+    """How far the pull of the dataset is that a mirror is at."""
+
+    source: str
+    phase: str = Field(description="`connect`, `blocks`, `objects` or `commit`.")
+    count: int = Field(description="Blocks or objects of this phase; 0: not known.")
+    count_done: int = Field(alias="countDone")
+    bytes: int
+    bytes_done: int = Field(alias="bytesDone")
+
+
+class MirrorResult(BaseModel):
+    """What a mirror came to: the datasets in the order of their commits, inputs first."""
+
+    result: str | None = Field(
+        None, description="`Updated`, or `UpToDate` where nothing was new; absent while the job runs."
+    )
+    datasets: list[MirroredDataset]
+
+
 class JobError(BaseModel):
     """Why a job failed; the fields of `ErrorBody`."""
 
@@ -63,8 +97,9 @@ class JobStatus(BaseModel):
     created_at: datetime = Field(alias="createdAt")
     started_at: datetime | None = Field(None, alias="startedAt")
     finished_at: datetime | None = Field(None, alias="finishedAt")
-    result: IngestResult | VerificationResult | None = None
+    result: IngestResult | MirrorResult | VerificationResult | None = None
     error: JobError | None = None
+    progress: MirrorProgress | None = Field(None, description="Of a mirror that is under way.")
 
 
 def status_of_job(job: JobInfo) -> JobStatus:
@@ -80,13 +115,27 @@ def status_of_job(job: JobInfo) -> JobStatus:
         finishedAt=job.finished_at,
         result=_result(job),
         error=None if job.error is None else JobError(**job.error),
+        progress=_progress(job),
     )
 
 
-def _result(job: JobInfo) -> IngestResult | VerificationResult | None:
+def _result(job: JobInfo) -> IngestResult | MirrorResult | VerificationResult | None:
     if job.result is None:
         return None
-    return VerificationResult(**job.result) if job.kind == "verify" else IngestResult(**job.result)
+    match job.kind:
+        case "verify":
+            return VerificationResult(**job.result)
+        case "mirror":
+            return MirrorResult(**job.result)
+        case _:
+            return IngestResult(**job.result)
+
+
+def _progress(job: JobInfo) -> MirrorProgress | None:
+    """Beside what was committed, until the job is over."""
+    if job.is_finished or job.result is None or _PROGRESS not in job.result:
+        return None
+    return MirrorProgress(**job.result[_PROGRESS])
 
 
 ACCEPTED: dict[int | str, dict[str, Any]] = {

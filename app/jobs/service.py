@@ -20,7 +20,7 @@ from odf_core.errors import OdfError
 _COLUMNS = (
     Job.id,
     Job.kind,
-    Job.dataset_pk,
+    Job.dataset_pk.label("subject_pk"),
     Job.account_id,
     Job.request,
     Job.state,
@@ -42,12 +42,14 @@ async def add_job(
     job_id: UUID,
     *,
     kind: JobKind,
-    dataset_pk: int,
+    dataset_pk: int | None,
     account_id: UUID,
     request: dict[str, Any],
     idempotency_key: str | None = None,
+    lock: str | None = None,
 ) -> UUID:
-    """A job and its place in the queue, in the transaction of `conn`; its id.
+    """A job and its place in the queue, in the transaction of `conn`; its id. Without a dataset, `lock` says
+    which jobs run one after another.
 
     It is the id of an earlier job where the account has sent the same `idempotency_key` for the dataset.
     Raises `JobExists` where `job_id` is that of another dataset's or account's job.
@@ -66,19 +68,19 @@ async def add_job(
         .returning(Job.id)
     )
     if made.scalar_one_or_none() is not None:
-        await enqueue(conn, job_id, dataset_pk)
+        await enqueue(conn, job_id, lock or f"dataset:{dataset_pk}")
         return job_id
     earlier = await find_repeated(conn, dataset_pk, account_id, idempotency_key)
     if earlier is not None:
         return earlier
     known = await find_job(conn, job_id)
-    if known is None or (known.dataset_pk, known.account_id) != (dataset_pk, account_id):
+    if known is None or (known.subject_pk, known.account_id) != (dataset_pk, account_id):
         raise JobExists(f"Job {job_id} exists, and is another's.", objects=[job_id])
     return job_id
 
 
 async def find_repeated(
-    conn: AsyncConnection, dataset_pk: int, account_id: UUID, idempotency_key: str | None
+    conn: AsyncConnection, dataset_pk: int | None, account_id: UUID, idempotency_key: str | None
 ) -> UUID | None:
     """The job that the account has asked for with this key, None where there is none (or no key)."""
     if idempotency_key is None:

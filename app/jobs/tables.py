@@ -20,7 +20,8 @@ class Job(Base):
 
     __tablename__ = "job"
     __table_args__ = (
-        CheckConstraint("kind IN ('ingest', 'pull', 'transform', 'verify')", name="kind"),
+        CheckConstraint("kind IN ('ingest', 'mirror', 'pull', 'transform', 'verify')", name="kind"),
+        CheckConstraint("dataset_pk IS NOT NULL OR kind = 'mirror'", name="dataset"),
         CheckConstraint("state IN ('waiting', 'running', 'done', 'failed')", name="state"),
         Index(
             "uq_job_dataset_pk_account_id_idempotency_key",
@@ -36,7 +37,8 @@ class Job(Base):
 
     id: Mapped[UUID] = mapped_column(Uuid, primary_key=True)
     kind: Mapped[str] = mapped_column(Text)
-    dataset_pk: Mapped[int] = mapped_column(ForeignKey("dataset.id", ondelete="CASCADE"))
+    dataset_pk: Mapped[int | None] = mapped_column(ForeignKey("dataset.id", ondelete="CASCADE"))
+    """None for a mirror that is still to be made."""
     account_id: Mapped[UUID] = mapped_column(ForeignKey("account.id", ondelete="CASCADE"))
     idempotency_key: Mapped[str | None] = mapped_column(Text)
     """A client's name for this request: sent again, it is the same job."""

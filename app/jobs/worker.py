@@ -22,6 +22,8 @@ from app.jobs.service import begin_job, fail_job, forget_jobs
 from odf_core.engines.errors import EngineBusy, EngineDied
 from odf_core.errors import InternalError, OdfError
 from odf_core.storage import StoreUnavailable, discard_session
+from odf_core.transfer.client import RemoteUnavailable
+from odf_core.transfer.errors import ConnectionLost
 
 log = structlog.get_logger(__name__)
 
@@ -30,7 +32,15 @@ Work = Callable[[JobInfo], Awaitable[None]]
 Chore = Callable[[], Awaitable[object]]
 """What workers do beside jobs, at each tick."""
 
-_PASSING = (DatabaseUnavailable, CommitOutcomeUnknown, StoreUnavailable, EngineBusy, EngineDied)
+_PASSING = (
+    CommitOutcomeUnknown,
+    ConnectionLost,
+    DatabaseUnavailable,
+    EngineBusy,
+    EngineDied,
+    RemoteUnavailable,
+    StoreUnavailable,
+)
 """Errors that say nothing about the job: it is tried again."""
 _GRACE_SECONDS = 20.0
 

@@ -150,7 +150,7 @@ class _Scanner:
         """Name, visibility, owner; what cannot be read counts as not there, which is the private side."""
         findings: list[Finding] = []
         alias: DatasetAlias | None = None
-        facts: tuple[str, str | None] = ("private", None)
+        facts: tuple[str, str | None, str | None] = ("private", None, None)
         try:
             alias = read_alias(self._store, self._id)
         except DatasetInfoDamaged as error:

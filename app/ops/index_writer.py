@@ -14,6 +14,7 @@ from app.accounts.tables import Account
 from app.datasets.block_rows import block_values
 from app.datasets.service import HEAD
 from app.datasets.tables import Block, Dataset, Ref, StoredObject
+from app.mirrors.tables import Mirror
 from app.ops.dataset_scan import DatasetScan
 from app.ops.findings import Finding, FindingKind, ReindexReport
 from app.transform.inputs import note_blocks
@@ -81,6 +82,8 @@ class IndexWriter:
         made = (await self._conn.execute(statement)).scalar_one_or_none()
         if made is None:
             self._find(scan, FindingKind.NAME_TAKEN, f"Another dataset has the name {alias}.", alias)
+        elif scan.info.mirror_of is not None:
+            await self._conn.execute(insert(Mirror).values(dataset_pk=made, source=scan.info.mirror_of))
         return made
 
     async def _owner(self, scan: DatasetScan, name: AccountName) -> UUID | None:

@@ -89,7 +89,7 @@ async def find_input(
         return authorize(caller, found, Action.READ)
     except DatasetNotFound as error:
         raise InputNotHere(
-            f"The input {ref} of {reader} is not on this node, or its owner may not read it; push it "
-            "here, or have it made readable.",
+            f"The input {ref} of {reader} is neither on this node nor on a repository registered here, "
+            "or its owner may not read it; push it here, or have it made readable.",
             objects=[ref],
         ) from error

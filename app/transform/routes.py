@@ -31,6 +31,9 @@ class LineageDataset(BaseModel):
     alias: str | None = Field(None, description="`account/name` on this node.")
     kind: str | None = Field(None, description="`Root` or `Derivative`.")
     head: str | None = None
+    mirror_of: str | None = Field(
+        None, alias="mirrorOf", description="Its source, `repository/account/name`, where it is a mirror."
+    )
     is_here: bool = Field(alias="isHere", description="Whether the caller can read it on this node.")
 
 
@@ -81,5 +84,10 @@ def _dataset(dataset_id: DatasetId, found: DatasetInfo | None) -> LineageDataset
     if found is None:
         return LineageDataset(id=str(dataset_id), isHere=False)
     return LineageDataset(
-        id=str(dataset_id), alias=str(found.alias), kind=found.kind, head=str(found.head), isHere=True
+        id=str(dataset_id),
+        alias=str(found.alias),
+        kind=found.kind,
+        head=str(found.head),
+        mirrorOf=found.mirror_of,
+        isHere=True,
     )

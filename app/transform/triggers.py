@@ -13,6 +13,7 @@ from app.datasets.service import HEAD
 from app.datasets.tables import Dataset, Ref
 from app.jobs.service import add_job, find_waiting
 from app.jobs.tables import Job
+from app.mirrors.tables import Repository
 from app.transform.inputs import note_blocks, note_forgotten
 from app.transform.tables import Derivation, DerivationInput
 from odf_core.metadata import StoredBlock
@@ -62,7 +63,8 @@ async def _readers(conn: AsyncConnection, dataset_pk: int, *, with_itself: bool)
 
 
 async def start_stragglers(node: NodeContext) -> int:
-    """Make a job for each automatic dataset that is behind an input and has none; how many.
+    """Make a job for each automatic dataset that is behind an input, or lacks one that a registered
+    repository may have, and has no job; how many.
 
     This is where a dataset whose job failed gets another one, `transform.retry_seconds` later. Raises
     `DatabaseUnavailable`.
@@ -78,6 +80,11 @@ async def start_stragglers(node: NodeContext) -> int:
             DerivationInput.seen_hash.is_distinct_from(Ref.block_hash),
         )
     )
+    lacks_input = exists(
+        select(DerivationInput.position)
+        .outerjoin(Dataset, Dataset.dataset_id == DerivationInput.input_id)
+        .where(DerivationInput.dataset_pk == Derivation.dataset_pk, Dataset.id.is_(None))
+    ) & exists(select(Repository.name))
     has_job = exists().where(
         Job.dataset_pk == Derivation.dataset_pk,
         Job.kind == "transform",
@@ -88,7 +95,7 @@ async def start_stragglers(node: NodeContext) -> int:
         rows = await conn.execute(
             select(Derivation.dataset_pk, Dataset.owner_id)
             .join_from(Derivation, Dataset, Dataset.id == Derivation.dataset_pk)
-            .where(Derivation.is_automatic, is_behind, ~has_job)
+            .where(Derivation.is_automatic, is_behind | lacks_input, ~has_job)
             .order_by(Derivation.dataset_pk)
             .limit(_AT_ONCE)
             .with_for_update(of=Derivation, skip_locked=True)

@@ -1,6 +1,6 @@
 """What a worker does for a transform: one step after another, each committed with what the job has done."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -48,15 +48,18 @@ class TransformWork:
     node: NodeContext
     choose: ChooseEngine
     scratch: Scratch
+    bring_inputs: Callable[[JobInfo], Awaitable[None]]
+    """Has the inputs that are on other nodes mirrored here (`app.mirrors`)."""
     now: Callable[[], Timestamp] = Timestamp.now
 
     async def run(self, job: JobInfo) -> None:
         """Bring the dataset up to date, continuing what an earlier attempt has committed.
 
-        Raises `DatasetNotFound`, `TransformNotDefined`, `InputNotHere`, `InputDiverged`,
-        `TransformInputsChanged`, what the engine raises, `IncompatibleResult`, what committing raises, and
-        `JobSuperseded`; what was committed before stays.
+        Raises what `bring_inputs` raises, `DatasetNotFound`, `TransformNotDefined`, `InputNotHere`,
+        `InputDiverged`, `TransformInputsChanged`, what the engine raises, `IncompatibleResult`, what
+        committing raises, and `JobSuperseded`; what was committed before stays.
         """
+        await self.bring_inputs(job)
         has_more, system_time = True, self._first_time(job)
         while has_more:
             has_more, job = await self._step(job, system_time)

@@ -92,7 +92,7 @@ async def verify(
     account = caller.require_account()
     names = [None if text is None else str(Multihash.parse(text)) for text in (first, last)]
     async with connect(node.engine) as conn:
-        dataset = await open_dataset(conn, node, caller, address, Action.WRITE)
+        dataset = await open_dataset(conn, node, caller, address, Action.MANAGE)
     async with begin(node.engine) as conn:
         job_id = await start_verification(conn, dataset.pk, account.id, VerifyRequest(level, *names))
     return await answer_of_job(node, job_id)

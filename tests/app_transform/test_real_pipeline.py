@@ -1,4 +1,5 @@
-"""Three levels over a real log: pushed slices go through by themselves, and another place reads the end."""
+"""Three levels over a real log: pushed slices go through by themselves and on to a second node, which knows
+nothing but the address of the first. It replays all that it serves, and a third place reads the end."""
 
 import json
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.app_mirrors.mirroring import add_repo, mirror
 from tests.app_transform.deriving import derive, get, wait
 from tests.ingesting import IngestNode
 from tests.real_data.conftest import MANIFESTS
@@ -17,13 +19,19 @@ BY_DECADE = (
     "SELECT min(at) AS at, year(at) DIV 10 * 10 AS decade, count(*) AS steps FROM seconds "
     "GROUP BY year(at) DIV 10 * 10"
 )
+LEVELS = ["leap-seconds", "seconds", "decades", "busy"]
 BUSY = "SELECT at, decade, steps FROM decades WHERE steps > 4"
 
 
 def test_a_pushed_slice_goes_through_all_levels(
-    ingest_node: IngestNode, home: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ingest_node: IngestNode,
+    second_node: IngestNode,
+    home: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    node = ingest_node
+    node, second = ingest_node, second_node
+    add_repo(second.node, "first", f"odf+{node.node.base_url}")
     manifest = yaml.safe_load((MANIFESTS / "leap-seconds.yaml").read_text("utf-8"))
     source = manifest["content"]["metadata"][0]
     source["kind"], source["sourceName"] = "AddPushSource", "default"
@@ -36,15 +44,23 @@ def test_a_pushed_slice_goes_through_all_levels(
         body = (DATA / f"leap-seconds-{edition}.csv").read_bytes()
         assert node.ingest("leap-seconds", body)[0] == 200
         wait(node, lambda edition=edition: _standing(node.records("busy")) == _busy(edition))
-    graph = get(node, "/alice/busy/lineage")[1]
-    names = [item["alias"].removeprefix("alice/") for item in graph["datasets"]]
-    assert names == ["busy", "decades", "seconds", "leap-seconds"]
-    status, found = node.post("/alice/decades/verification")
-    assert (status, found["ok"], found["replay"]["replayed"]) == (200, True, 2), found
+        if edition == "1990":
+            status, found = mirror(second, f"{node.node.base_url}/alice/busy", recursive=True)
+            assert status == 200, found
+            assert [item["dataset"].removeprefix("alice/") for item in found["datasets"]] == LEVELS
+        wait(second, lambda edition=edition: _standing(second.records("busy")) == _busy(edition))
+    graph = get(second, "/alice/busy/lineage")[1]
+    assert [item["mirrorOf"] for item in graph["datasets"]] == [
+        f"first/alice/{name}" for name in LEVELS[::-1]
+    ]
+    for name in LEVELS:
+        status, found = second.post(f"/alice/{name}/verification")
+        steps = None if name == LEVELS[0] else found["replay"]["replayed"]
+        assert (status, found["ok"], steps) == (200, True, None if name == LEVELS[0] else 2), found
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
-    for command in (("init",), ("pull", f"odf+{node.node.base_url}/alice/busy"), ("verify", "busy")):
+    for command in (("init",), ("pull", f"odf+{second.node.base_url}/alice/busy"), ("verify", "busy")):
         ran = home(*command)
         assert ran.code == 0, ran.err
     ran = home("sql", "SELECT op, decade, steps FROM busy ORDER BY offset", "-o", "json")
