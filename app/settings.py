@@ -320,6 +320,29 @@ class TransformSettings(_Group):
         description="Folder of the engines of other releases that `odf engine install` has brought; default: "
         "`ODF_ENGINES_DIR`, else among the data of the user that the node runs as.",
     )
+    equivalences_dir: Path | None = Field(
+        None,
+        description="Folder with `attestations/`, as `.odf` of a workspace: what `odf engine deprecate` "
+        "has signed there about a dataset lets another version of an engine replay and update it, where the "
+        "version of its chain is not installed.",
+    )
+    trusted_keys: tuple[str, ...] = Field(
+        (),
+        description="Whose signatures under these statements count: a list of `did:key:…`; nobody's else, "
+        "not even the node's own.",
+    )
+
+    @field_validator("trusted_keys")
+    @classmethod
+    def _keys(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        from odf_core.identity.did import KeyDid
+
+        try:
+            for key in value:
+                KeyDid.from_did_key(key)
+        except InvalidInput as error:
+            raise ValueError(error.message) from error
+        return value
 
 
 class MirrorsSettings(_Group):

@@ -81,6 +81,15 @@ def test_one_row_that_differs_is_found(compare, kind, one, two, place):
     assert [row.row for row in found.rows] == [place]
 
 
+def test_a_day_with_a_rest_is_another_one(compare):
+    """Days may be kept as milliseconds; what is left over a whole day is no reason to stop."""
+    days = pa.array([1, 2], pa.date32())
+    milliseconds = pa.array([86_400_000, 172_800_001], pa.int64()).view(pa.date64())
+    for one, two in ((days, milliseconds), (milliseconds, days)):
+        (row,) = compare(one, two).rows
+        assert row.row == 1
+
+
 def test_a_null_that_moves(compare):
     """The same item stream, and so the same logical hash."""
     (first, second) = compare([None, 5], [1280, None], pa.int64()).rows
