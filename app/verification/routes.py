@@ -100,13 +100,12 @@ async def verify(
     """
     caller.require_valid_token()
     account = caller.require_account()
-    names = [None if text is None else str(Multihash.parse(text)) for text in (first, last)]
+    ends = [None if text is None else str(Multihash.parse(text)) for text in (first, last)]
+    request = VerifyRequest(level, ends[0], ends[1], recursive)
     async with connect(node.engine) as conn:
         dataset = await open_dataset(conn, node, caller, address, Action.MANAGE)
     async with begin(node.engine) as conn:
-        job_id = await start_verification(
-            conn, dataset.pk, account.id, VerifyRequest(level, *names, recursive=recursive)
-        )
+        job_id = await start_verification(conn, dataset.pk, account.id, request)
     return await answer_of_job(node, job_id)
 
 

@@ -155,6 +155,7 @@ class Replay:
                     yield from self._collect(*waiting.popleft())
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
+                self._own.path.unlink(missing_ok=True)
 
     def _begin(self, step: RecordedStep) -> Callable[[], _Outcome]:
         """What is to be run for a step: it, or what keeps it from being replayed."""

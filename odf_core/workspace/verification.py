@@ -121,7 +121,7 @@ class Verifications:
                 )
             else:
                 replayed = self._replay(dataset, blocks, options.replay, show)
-        findings = []
+        findings: list[Finding] = []
         if options.recursive:
             known = {item: InputVerdict(str(told.dataset.alias), told.ok) for item, told in verdicts.items()}
             findings += input_findings(input_ids(blocks), known, _not_here)

@@ -9,7 +9,6 @@ from odf_core.workspace import Workspace
 from tests.cli.conftest import Odf, odf
 from tests.replay.cases import CASES, FULL, Case, each, one_of_each
 from tests.replay.tampering import World
-from tests.spark_fixture import spark_environment
 
 __all__ = ["odf"]
 INTEGRITY = 7
@@ -18,12 +17,8 @@ JUDGED = CASES if FULL else one_of_each()
 
 @pytest.fixture
 def work(world: World, odf: Odf, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
-    """A workspace with the honest root; steps that were evaluated before are not evaluated again, unless the
-    whole is asked for."""
-    for name, value in spark_environment().items():
-        monkeypatch.setenv(name, value)
-    if not FULL:
-        monkeypatch.setattr("app.cli.verification.choose_engine", lambda transform: world.engine)
+    """A workspace with the honest root; what the engine has evaluated for others is not evaluated again."""
+    monkeypatch.setattr("app.cli.verification.choose_engine", lambda transform: world.engine)
     odf("init")
     root = tmp_path / "work" / ".odf"
     honest = world.datasets["root"].path
