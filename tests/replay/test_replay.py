@@ -149,6 +149,18 @@ def test_only_the_first_rows_are_told(world):
     assert len(finding.details["rows"]) == 2
 
 
+def test_how_a_file_is_laid_out_is_its_writers_affair(world):
+    """Other pages and encodings, and a column without nulls that is declared to have none."""
+    copy = world.copy("stateless")
+    place = copy.steps[2]
+    table = copy.table(place)
+    column = table.schema.get_field_index("event_time")
+    required = table.set_column(column, table.schema.field(column).with_nullable(False), table["event_time"])
+    copy.change(place, new_data=copy.put_as_it_is(required, copy.event(place).new_data))
+    copy.rebuild()
+    assert world.replay("stateless", copy.path).ok
+
+
 def test_a_step_that_never_was(world):
     """Records where the query gives none: the input has none but those that its filter drops."""
     copy = world.copy("stateless")
