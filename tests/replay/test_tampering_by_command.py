@@ -41,6 +41,8 @@ def test_the_command_names_the_block(world: World, work: Workspace, odf: Odf, ca
     if case.kind.is_local:
         assert len(told["findings"]) == 1
 
+    if not (FULL or case.kind.met):
+        return
     ran = odf("verify", case.chain, "-o", "json")
     assert (ran.code, ran.json[0]["ok"]) == (INTEGRITY, False)
     assert liar in {finding["block"] for finding in ran.json[0]["findings"]}
