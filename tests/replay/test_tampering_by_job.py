@@ -5,24 +5,16 @@ what it is given (`admission.replay = none`, no rows hashed); what it refuses al
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
-from app.context import NodeContext
 from odf_core.errors import OdfError
-from odf_core.identity import DatasetId, ObjectKind, ObjectRef
-from odf_core.storage import dataset_prefix, object_key
-from odf_core.transfer import Visibility
-from odf_core.workspace import Transfers, Workspace
 from tests.app_transform.deriving import get
-from tests.ingesting import IngestNode
-from tests.node_worker import running_worker, worker_settings
 from tests.replay.cases import CASES, FULL, Case, each
-from tests.replay.tampering import Copy, World
-from tests.running_node import running_node
-from tests.services import Addresses, fresh_bucket, fresh_database
+from tests.replay.publishing import Publisher, own_copy, publishing
+from tests.replay.tampering import World
+from tests.services import Addresses
 
 _FEW = {
     "stateless-null_moved-0",
@@ -33,72 +25,30 @@ _FEW = {
 JUDGED = [case for case in CASES if FULL or str(case) in _FEW]
 
 
-@dataclass
-class Publisher:
-    """A workspace whose datasets lie, and the node that it pushes them to."""
-
-    node: IngestNode
-    workspace: Workspace
-
-    def push(self, name: str) -> None:
-        address = f"odf+{self.node.node.base_url}/alice/{name}"
-        Transfers(self.workspace, token=self.node.token).push(name, address, visibility=Visibility.PUBLIC)
-
-    def publish(self, case: Case, copy: Copy) -> str:
-        """The copy as a dataset of its own; its name."""
-        name = str(case).replace("_", "-")
-        self.workspace.create_from_blocks(name, copy.rebuild(), copy.path)
-        self.push(name)
-        return name
-
-    def damage(self, dataset_id: DatasetId, copy: Copy, place: int) -> None:
-        """The bucket gets the bytes that the copy has now."""
-        data = copy.event(place).new_data
-        ref = ObjectRef(ObjectKind.DATA_SLICE, data.physical_hash, data.size)
-        key, content = dataset_prefix(dataset_id) + object_key(ref), copy.slice_path(data).read_bytes()
-
-        async def overwrite(context: NodeContext) -> None:
-            context.store.delete([key])
-            context.store.write(key, content, size=len(content))
-
-        self.node.node.run(overwrite)
-
-
 @pytest.fixture(scope="module")
 def publisher(
     services: Addresses, s3_client: Any, world: World, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Publisher]:
     folder = tmp_path_factory.mktemp("published")
-    bucket = fresh_bucket(services.s3, s3_client)
-    root = world.datasets["root"]
-    with fresh_database(services) as url:
-        admission = {"replay": "none", "logical_hash": "off"}
-        settings = worker_settings(url, bucket, folder, admission=admission)
-        with running_node(settings) as node, running_worker(settings, folder) as worker:
-            workspace = Workspace.init(folder)
-            workspace.create_from_blocks("root", list(root.folder.walk())[::-1], root.path)
-            publisher = Publisher(IngestNode(node, worker, node.token_of("alice")), workspace)
-            publisher.push("root")
-            yield publisher
+    with publishing(services, s3_client, world, folder, replay="none", logical_hash="off") as publisher:
+        yield publisher
 
 
 @each(JUDGED)
 def test_the_job_names_the_block(world: World, publisher: Publisher, case: Case) -> None:
-    copy = world.copy(case.chain)
-    seed = replace(copy.event(0), dataset_id=DatasetId.generate()[0])
-    copy.blocks[0] = replace(copy.blocks[0], event=seed)
+    copy, name = own_copy(world, case.chain), str(case).replace("_", "-")
     if case.kind.is_damage:
-        name = publisher.publish(case, copy)
+        publisher.publish(name, copy)
         place = case.tell_in(copy, world)
-        publisher.damage(seed.dataset_id, copy, place)
+        publisher.damage(copy, place)
     else:
         place = case.tell_in(copy, world)
         if case.kind.refused is not None:
             with pytest.raises(OdfError) as refused:
-                publisher.publish(case, copy)
+                publisher.publish(name, copy)
             assert refused.value.code == case.kind.refused
             return
-        name = publisher.publish(case, copy)
+        publisher.publish(name, copy)
     status, found = publisher.node.post(f"/alice/{name}/verification")
     assert (status, found["ok"]) == (200, False), found
     assert found["findings"][0]["block"] == str(copy.hashes[place])
