@@ -23,6 +23,7 @@ from pydantic_settings import (
 
 from app.settings_spark import Group as _Group
 from app.settings_spark import SparkSettings
+from app.settings_transform import TransformSettings
 from app.verification.modes import ReplayMode, folded_modes
 from odf_core.errors import InvalidInput
 from odf_core.identity import AccountName
@@ -301,25 +302,6 @@ class IngestSettings(_Group):
         except InvalidInput as error:
             raise ValueError(error.message) from error
         return value
-
-
-class TransformSettings(_Group):
-    """Derivative datasets, which the node keeps up to date with their inputs."""
-
-    retry_seconds: float = Field(
-        600, gt=0, description="How long after a failed update a dataset that is behind is tried again."
-    )
-    validate_seconds: float = Field(
-        10,
-        gt=0,
-        description="Longest time in which a new query is checked before it is answered; what takes longer "
-        "is told by the first update.",
-    )
-    engines_dir: Path | None = Field(
-        None,
-        description="Folder of the engines of other releases that `odf engine install` has brought; default: "
-        "`ODF_ENGINES_DIR`, else among the data of the user that the node runs as.",
-    )
 
 
 class MirrorsSettings(_Group):

@@ -14,7 +14,7 @@ def authorize(caller: Caller, dataset: DatasetInfo | None, action: Action) -> Da
     """
     if dataset is None or not _may_read(caller, dataset):
         raise DatasetNotFound("There is no such dataset, or you may not read it.")
-    if action is not Action.READ and not _may_write(caller, dataset):
+    if action is not Action.READ and not may_write(caller, dataset):
         raise DatasetForbidden("You may read this dataset, but not write to it.")
     if action is Action.WRITE and dataset.mirror_of is not None:
         raise DatasetIsMirror(
@@ -25,10 +25,11 @@ def authorize(caller: Caller, dataset: DatasetInfo | None, action: Action) -> Da
     return dataset
 
 
-def _may_write(caller: Caller, dataset: DatasetInfo) -> bool:
+def may_write(caller: Caller, dataset: DatasetInfo) -> bool:
+    """Whether the dataset is the caller's, or the caller an admin."""
     account = caller.account
     return account is not None and (account.is_admin or account.id == dataset.owner_id)
 
 
 def _may_read(caller: Caller, dataset: DatasetInfo) -> bool:
-    return dataset.is_public or _may_write(caller, dataset)
+    return dataset.is_public or may_write(caller, dataset)

@@ -34,15 +34,52 @@ class IngestResult(BaseModel):
     why: str | None = Field(None, description="Why nothing was added, where nothing was.")
 
 
+class DatasetVerdict(BaseModel):
+    """What a recursive verification found of one dataset; the fields of `VerificationResult`."""
+
+    id: str
+    alias: str
+    ok: bool
+    head: str
+    is_attested: bool = Field(alias="isAttested", description="Whether a signed finding was put beside it.")
+    integrity: dict[str, Any] | None = None
+    replay: dict[str, Any] | None = None
+    findings: list[dict[str, Any]] = Field(description="The first ten findings.")
+    num_findings: int = Field(alias="numFindings")
+
+
 class VerificationResult(BaseModel):
     """What a verification found: `integrity` and `replay` are the numbers of both parts."""
 
-    ok: bool = Field(description="Nothing is wrong, and all that was asked for was looked at.")
+    ok: bool = Field(
+        description="Nothing is wrong, and all that was asked for was looked at; of a recursive verification "
+        "the verdict for everything together."
+    )
     head: str = Field(description="The last block of what was verified.")
     integrity: dict[str, Any] | None = None
     replay: dict[str, Any] | None = None
     findings: list[dict[str, Any]] = Field(description="The first hundred findings.")
     num_findings: int = Field(alias="numFindings")
+    datasets: list[DatasetVerdict] | None = Field(
+        None, description="Of a recursive verification: the verdict of each dataset, inputs first."
+    )
+
+
+class DatasetProgress(BaseModel):
+    """How far a dataset is."""
+
+    dataset: str
+    phase: str | None = Field(None, description="`blocks`, `rules`, `objects`, `steps`.")
+    done: int | None = None
+    total: int | None = None
+
+
+class VerificationProgress(BaseModel):
+    """How far a verification is."""
+
+    datasets: int = Field(description="How many there are to be verified.")
+    verified: int
+    current: list[DatasetProgress]
 
 
 class MirroredDataset(BaseModel):
@@ -99,7 +136,9 @@ class JobStatus(BaseModel):
     finished_at: datetime | None = Field(None, alias="finishedAt")
     result: IngestResult | MirrorResult | VerificationResult | None = None
     error: JobError | None = None
-    progress: MirrorProgress | None = Field(None, description="Of a mirror that is under way.")
+    progress: MirrorProgress | VerificationProgress | None = Field(
+        None, description="Of a mirror or a verification that is under way."
+    )
 
 
 def status_of_job(job: JobInfo) -> JobStatus:
@@ -123,6 +162,8 @@ def _result(job: JobInfo) -> IngestResult | MirrorResult | VerificationResult | 
     if job.result is None:
         return None
     match job.kind:
+        case "verify" if _PROGRESS in job.result:  # which stands there until there is a result
+            return None
         case "verify":
             return VerificationResult(**job.result)
         case "mirror":
@@ -131,11 +172,12 @@ def _result(job: JobInfo) -> IngestResult | MirrorResult | VerificationResult | 
             return IngestResult(**job.result)
 
 
-def _progress(job: JobInfo) -> MirrorProgress | None:
+def _progress(job: JobInfo) -> MirrorProgress | VerificationProgress | None:
     """Beside what was committed, until the job is over."""
     if job.is_finished or job.result is None or _PROGRESS not in job.result:
         return None
-    return MirrorProgress(**job.result[_PROGRESS])
+    told = job.result[_PROGRESS]
+    return VerificationProgress(**told) if job.kind == "verify" else MirrorProgress(**told)
 
 
 ACCEPTED: dict[int | str, dict[str, Any]] = {

@@ -16,6 +16,7 @@ from app.ingest.chain import append
 from app.ingest.scratch import Scratch
 from app.jobs.model import JobInfo
 from app.jobs.service import record_result
+from app.transform.engines import engines_of
 from app.transform.inputs import mark_seen
 from app.transform.reading import Target, read_target
 from odf_core.identity import DatasetId, ObjectRef
@@ -93,10 +94,11 @@ class TransformWork:
         planned = plan_next(derivation.state, target.chains, changed_since=derivation.changed_since)
         if planned is None:
             return Step(None)
+        choose = engines_of(self.node.settings, self.choose, target.dataset.id)
         executed = execute.execute_step(
             planned,
             execute.Target(target.dataset.id, str(target.dataset.alias)),
-            self.choose(planned.transform),
+            choose(planned.transform),
             system_time,
             self._locate,
             workdir,

@@ -2,18 +2,17 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from odf_core.errors import OdfError
 from odf_core.identity import DatasetId, Multihash, ObjectRef
-from odf_core.limits import Limits
-from odf_core.metadata import ExecuteTransform, StoredBlock
+from odf_core.metadata import StoredBlock
 from odf_core.storage import DatasetStore, ObjectStore, dataset_prefix
 from odf_core.transform.chains import InputChain
 from odf_core.transform.execute import Locate, Target
-from odf_core.verify import Finding, VerificationReport, VerifyOptions, verify_integrity
+from odf_core.verify import Finding, ProgressCallback, VerificationReport, VerifyOptions, verify_integrity
 from odf_core.verify.findings import ReplayReport
 from odf_core.verify.options import ReplayOptions
 from odf_core.verify.replay import replay
@@ -24,22 +23,23 @@ SHOWN_FINDINGS = 100
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What was found; `steps` is None where no step was to be replayed."""
+    """What was found; `steps` is None where no step was to be replayed. `further` is about inputs."""
 
     head: Multihash
     integrity: VerificationReport | None
     steps: ReplayReport | None
+    further: tuple[Finding, ...] = ()
 
     @property
     def findings(self) -> list[Finding]:
-        """All findings, those of files first."""
+        """All findings, those about inputs first, then those of files."""
         parts = (self.integrity, self.steps)
-        return [finding for part in parts if part is not None for finding in part.findings]
+        return [*self.further, *(item for part in parts if part is not None for item in part.findings)]
 
     @property
     def ok(self) -> bool:
         """Nothing is wrong, and all that was asked for was looked at."""
-        return all(part is None or part.ok for part in (self.integrity, self.steps))
+        return all(part is None or part.ok for part in (self.integrity, self.steps)) and not self.further
 
     def summary(self) -> dict[str, Any]:
         """The verdict and its numbers, for pages."""
@@ -50,11 +50,11 @@ class Checked:
             "replay": None if self.steps is None else self.steps.summary.to_json(),
         }
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, shown: int = SHOWN_FINDINGS) -> dict[str, Any]:
         """The summary and the first findings."""
         return {
             **self.summary(),
-            "findings": [finding.to_json() for finding in self.findings[:SHOWN_FINDINGS]],
+            "findings": [finding.to_json() for finding in self.findings[:shown]],
             "numFindings": len(self.findings),
         }
 
@@ -68,9 +68,9 @@ class Subject:
     inputs: Mapping[DatasetId, InputChain | OdfError] = field(default_factory=dict)
 
     @property
-    def is_derivative(self) -> bool:
-        """Whether its chain has steps to be replayed."""
-        return any(isinstance(block.block.event, ExecuteTransform) for block in self.blocks)
+    def missing(self) -> dict[DatasetId, OdfError]:
+        """The inputs that cannot be read here, and why."""
+        return {name: found for name, found in self.inputs.items() if isinstance(found, OdfError)}
 
     def chain(self, dataset_id: DatasetId) -> InputChain:
         """As `FindChain`."""
@@ -80,19 +80,28 @@ class Subject:
         return found
 
 
-def check_files(store: ObjectStore, subject: Subject, limits: Limits) -> VerificationReport:
+def check_files(
+    store: ObjectStore, subject: Subject, options: VerifyOptions, progress: ProgressCallback | None = None
+) -> VerificationReport:
     """Every block, rule and object as the bucket has them. Raises `StoreUnavailable`."""
-    dataset = DatasetStore(store, dataset_prefix(subject.target.dataset_id), limits=limits)
-    return verify_integrity(dataset, VerifyOptions(head=subject.blocks[-1].hash, limits=limits))
+    dataset = DatasetStore(store, dataset_prefix(subject.target.dataset_id), limits=options.limits)
+    head = subject.blocks[-1].hash
+    return verify_integrity(dataset, replace(options, head=head), progress=progress)
 
 
 def check_steps(
-    subject: Subject, choose: ChooseEngine, locate: Locate, workdir: Path, options: ReplayOptions
+    subject: Subject,
+    choose: ChooseEngine,
+    locate: Locate,
+    workdir: Path,
+    options: ReplayOptions,
+    progress: ProgressCallback | None = None,
 ) -> ReplayReport:
-    """Every step evaluated again. Raises errors of engines and of a store that does not answer, and
-    `InvalidInterval`."""
-    one_by_one = in_turn(locate)
-    return replay(subject.target, subject.blocks, subject.chain, choose, one_by_one, workdir, options)
+    """Every step evaluated again; several threads call `locate`. Raises errors of engines and of a store
+    that does not answer, and `InvalidInterval`."""
+    return replay(
+        subject.target, subject.blocks, subject.chain, choose, locate, workdir, options, progress=progress
+    )
 
 
 def in_turn(locate: Locate) -> Callable[[DatasetId, ObjectRef], Path]:

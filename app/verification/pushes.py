@@ -17,8 +17,8 @@ from app.accounts.service import find_account_by_id
 from app.context import NodeContext
 from app.database import connect
 from app.datasets.tables import Dataset
-from app.transform.engines import installed_engines
-from app.verification.check import Subject, check_steps
+from app.transform.engines import engines_of, installed_engines
+from app.verification.check import Subject, check_steps, in_turn
 from app.verification.downloads import download_object
 from app.verification.modes import ReplayMode, replay_mode
 from app.verification.requests import Level, VerifyRequest, start_verification
@@ -85,8 +85,9 @@ class PushDoubt:
             files, workdir = Path(folder) / "files", Path(folder) / "work"
             files.mkdir()
             workdir.mkdir()
-            locate = partial(download_object, self.node.store, files)
-            choose = installed_engines(self.node.settings)
+            locate = in_turn(partial(download_object, self.node.store, files))
+            settings, dataset_id = self.node.settings, subject.target.dataset_id
+            choose = engines_of(settings, installed_engines(settings), dataset_id)
             report = check_steps(subject, choose, locate, workdir, options)
         if not report.ok:
             said = report.findings[0].message if report.findings else "a step was left out."

@@ -83,18 +83,29 @@ async def verify(
     last: Annotated[
         str | None, Query(alias="to", max_length=1024, description="Last block whose step is replayed.")
     ] = None,
+    recursive: Annotated[
+        bool,
+        Query(
+            description="Also everything that the dataset is computed from, as far as the caller may read; "
+            "of that all blocks."
+        ),
+    ] = False,
 ) -> Response:
     """A job reads every block and file and replays the steps; its finding is kept, signed by the node.
 
-    What is wrong with the dataset is the finding, not an error of the request.
+    What is wrong with the dataset is the finding, not an error of the request. With `recursive` each dataset
+    upstream is verified once and has a finding of its own, which is kept beside it unless it says less than
+    one that its owner would have; an input that could not be verified is a finding too. How far the job is
+    stands in its `progress`.
     """
     caller.require_valid_token()
     account = caller.require_account()
-    names = [None if text is None else str(Multihash.parse(text)) for text in (first, last)]
+    ends = [None if text is None else str(Multihash.parse(text)) for text in (first, last)]
+    request = VerifyRequest(level, ends[0], ends[1], recursive)
     async with connect(node.engine) as conn:
         dataset = await open_dataset(conn, node, caller, address, Action.MANAGE)
     async with begin(node.engine) as conn:
-        job_id = await start_verification(conn, dataset.pk, account.id, VerifyRequest(level, *names))
+        job_id = await start_verification(conn, dataset.pk, account.id, request)
     return await answer_of_job(node, job_id)
 
 

@@ -37,6 +37,8 @@ class ReplayOptions:
 
     With `own_checkpoints` each step takes what the one before it has left just now, not what the chain has:
     so another version of an engine is tried, one step after the other from the first step of the chain on.
+    It is done so in any case where the chain has checkpoints of another version than the engine's, or of
+    none: they cannot be compared, and what was computed from them proves nothing.
     """
 
     first: Multihash | None = None

@@ -1,8 +1,10 @@
 """Replay of a derivative dataset: every step evaluated again, and held against the record (data.md 5.1).
 
 Steps take the recorded checkpoint and the recorded slices, so that they do not depend on each other: a
-wrong one is found where it is, and several run at once. Rows are compared beside the logical hash, which
-does not bind nulls (data.md 1.9).
+wrong one is found where it is, and several run at once. That is sound because checkpoints are compared
+too. Where they cannot be, since another version of an engine has left them, each step goes on from what
+the one before it has left just now: a forged checkpoint and records that fit it would vouch for each other.
+Rows are compared beside the logical hash, which does not bind nulls (data.md 1.9).
 """
 
 from collections import deque
@@ -23,7 +25,9 @@ from odf_core.transform.errors import EngineNotInstalled
 from odf_core.transform.execute import Locate, Target
 from odf_core.transform.port import TransformEngine
 from odf_core.verify.checked_files import CheckedFiles
-from odf_core.verify.findings import EngineUsed, Finding, ReplayReport, ReplaySummary, Severity
+from odf_core.verify.findings import EngineUsed, Finding, ReplayReport, ReplaySummary
+from odf_core.verify.left_out import cut, not_replayed
+from odf_core.verify.lineage import is_computed, uncomputed_data
 from odf_core.verify.options import Phase, Progress, ProgressCallback, ReplayOptions
 from odf_core.verify.replay_step import CarriedCheckpoint, StepReplay
 from odf_core.verify.trouble import raise_if_trouble
@@ -71,7 +75,8 @@ class Replay:
         self._range = self._blocks_of_range()
         self._chains: dict[DatasetId, InputChain | OdfError] = {}
         self._engines: dict[tuple[str, str | None], tuple[TransformEngine, str] | EngineNotInstalled] = {}
-        self._carried = CarriedCheckpoint(workdir / "own") if self._options.own_checkpoints else None
+        self._own = CarriedCheckpoint(workdir / "own")
+        self._carried = self._own if self._options.own_checkpoints else None
         self._skipped: dict[str, tuple[EngineNotInstalled, list[RecordedStep]]] = {}
         self.summary = ReplaySummary(
             head=blocks[-1].hash if blocks else None, first=self._options.first, last=self._options.last
@@ -85,17 +90,21 @@ class Replay:
     def _findings(self) -> Iterator[Finding]:
         sound, broken = self._sound_blocks()
         steps = list(recorded_steps(sound))
+        if any(self._is_of_another_version(step) for step in steps):
+            self._carried = self._own
         if self._carried is None:
             steps = [step for step in steps if step.block.hash in self._range]
         self.summary.steps = sum(
             block.hash in self._range and isinstance(block.block.event, ExecuteTransform)
             for block in self._blocks
         )
+        if is_computed(sound):
+            yield from uncomputed_data(block for block in sound if block.hash in self._range)
         yield from self._replay(steps)
         if broken is not None:
             yield broken
         for error, skipped in self._skipped.values():
-            yield _not_replayed(error, skipped)
+            yield not_replayed(error, skipped)
 
     def _sound_blocks(self) -> tuple[Sequence[StoredBlock], Finding | None]:
         """The blocks before the first that breaks a rule of the chain: what follows stands on nothing."""
@@ -118,7 +127,17 @@ class Replay:
                 raise InvalidInterval(names[-1] if names else None, end)
         start = 0 if first is None else places[first]
         stop = len(names) if last is None else places[last] + 1
+        if first is not None and stop <= start:
+            raise InvalidInterval(last, first)
         return set(names[start:stop])
+
+    def _is_of_another_version(self, step: RecordedStep) -> bool:
+        """Whether a step has left a checkpoint that this replay has nothing to hold against."""
+        transform = step.before.transform
+        if step.event.new_checkpoint is None or transform is None:
+            return False
+        chosen = self._engine(transform.transform)
+        return not isinstance(chosen, EngineNotInstalled) and transform.transform.version != chosen[1]
 
     def _replay(self, steps: Sequence[RecordedStep]) -> Iterator[Finding]:
         """Several steps at once, told in their order; only a few are under way."""
@@ -136,6 +155,7 @@ class Replay:
                     yield from self._collect(*waiting.popleft())
             finally:
                 pool.shutdown(wait=True, cancel_futures=True)
+                self._own.path.unlink(missing_ok=True)
 
     def _begin(self, step: RecordedStep) -> Callable[[], _Outcome]:
         """What is to be run for a step: it, or what keeps it from being replayed."""
@@ -145,7 +165,7 @@ class Replay:
         transform = step.before.transform
         if transform is None:
             return partial(
-                self._left_out, _cut(step, "transform_not_defined", "No SetTransform stands before it.")
+                self._left_out, cut(step, "transform_not_defined", "No SetTransform stands before it.")
             )
         chosen = self._engine(transform.transform)
         if isinstance(chosen, EngineNotInstalled):
@@ -162,7 +182,7 @@ class Replay:
         carried = self._carried
         if carried is not None and carried.is_lost:
             reason = "A step before it could not be evaluated."
-            return _Outcome(_cut(step, "step_not_replayed", reason), False)
+            return _Outcome(cut(step, "step_not_replayed", reason), False)
         return _Outcome(self._step.run(step, inputs, engine, version, carried), True)
 
     def _left_out(self, finding: Finding | None) -> _Outcome:
@@ -184,10 +204,10 @@ class Replay:
         event, chains = step.before.transform, []
         for item in () if event is None else event.inputs:
             if not isinstance(item.dataset_ref, DatasetId):
-                return _cut(step, "input_not_found", f"It reads {item.dataset_ref}, which is no id.")
+                return cut(step, "input_not_found", f"It reads {item.dataset_ref}, which is no id.")
             found = self._chain(item.dataset_ref)
             if isinstance(found, OdfError):
-                return _cut(step, found.code, found.message, item.dataset_ref)
+                return cut(step, found.code, found.message, item.dataset_ref)
             chains.append(found)
         return chains
 
@@ -226,26 +246,3 @@ def replay(
     run = Replay(target, blocks, inputs, choose, locate, workdir, options, progress=progress)
     findings = list(run)
     return ReplayReport(findings, run.summary)
-
-
-def _cut(step: RecordedStep, code: str, reason: str, about: object = None) -> Finding:
-    """A step that was not replayed."""
-    return Finding(
-        code,
-        Severity.ERROR,
-        f"Block {step.block.hash} was not replayed: {reason}",
-        () if about is None else (str(about),),
-        str(step.block.hash),
-    )
-
-
-def _not_replayed(error: EngineNotInstalled, steps: Sequence[RecordedStep]) -> Finding:
-    first, last = steps[0].block.hash, steps[-1].block.hash
-    return Finding(
-        error.code,
-        Severity.WARNING,
-        f"{len(steps)} steps from block {first} to {last} were not replayed: {error.message}",
-        error.objects,
-        str(first),
-        {"steps": len(steps), "first": str(first), "last": str(last), **error.extras},
-    )

@@ -119,7 +119,16 @@ class StepReplay:
                 carried.is_lost = True
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        return _finding(step, differences, table, engine, version)
+        found = _finding(step, differences, table, engine, version)
+        if found is None:
+            self._check_checkpoint(step.event.new_checkpoint)
+        return found
+
+    def _check_checkpoint(self, recorded: Checkpoint | None) -> None:
+        """Its name is right; raises where the file is not there, or has other bytes than its name says."""
+        if recorded is not None:
+            ref = ObjectRef(ObjectKind.CHECKPOINT, recorded.physical_hash, recorded.size)
+            self.locate(self.target.dataset_id, ref)
 
     def _compare(self, recorded: DataSlice | None, executed: Executed) -> TableDifference:
         stored = None

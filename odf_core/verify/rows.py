@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from odf_core.data import arrow_schema_to_odf
 from odf_core.data.files.batches import reference_batches
-from odf_core.data.files.parquet import open_parquet
+from odf_core.data.files.parquet import open_parquet, reading
 from odf_core.data.files.reference_schema import reference_schema
 from odf_core.data.files.source import open_source
 from odf_core.limits import Limits
@@ -135,9 +135,19 @@ def _places(pairs: list[_Pair], start: int, count: int) -> Iterator[int]:
 def _comparable(one: Any, two: Any) -> _Pair:
     """Columns for `equals`: floats as their bits, so that NaN is itself and -0.0 is not 0.0."""
     if one.type != two.type:
-        one = one.cast(two.type)
+        one, two = _of_one_type(one, two)
     bits = _bits(two.type)
     return (one, two) if bits == two.type else (one.view(bits), two.view(bits))
+
+
+def _of_one_type(one: Any, two: Any) -> _Pair:
+    """Columns that mean the same type, laid out alike. One way loses nothing: a date may be kept as
+    milliseconds, of which only whole days fit among days."""
+    try:
+        return one.cast(two.type), two
+    except pa.ArrowInvalid:
+        with reading():
+            return one, two.cast(one.type)
 
 
 def _bits(kind: Any) -> Any:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from odf_core.errors import OdfError
 from odf_core.identity import DatasetId, Multihash, ObjectRef
-from odf_core.metadata import DatasetKind, Seed, SetTransform, StoredBlock
+from odf_core.metadata import StoredBlock
 from odf_core.storage import DatasetStore, DirectoryStore
 from odf_core.transform.chains import InputChain
 from odf_core.transform.execute import Target
@@ -20,11 +19,11 @@ from odf_core.verify import (
     ProgressCallback,
     ReplayOptions,
     ReplayReport,
-    Severity,
     VerificationReport,
     VerifyOptions,
     verify_integrity,
 )
+from odf_core.verify.lineage import InputVerdict, input_findings, input_ids, inputs_first, is_computed
 from odf_core.verify.replay import replay
 from odf_core.verify.trouble import raise_if_trouble
 from odf_core.workspace.dataset import LocalDataset
@@ -113,8 +112,8 @@ class Verifications:
             integrity = verify_dataset(dataset, options.integrity, show)
         blocks, broken = _readable_blocks(dataset)
         remark = None
-        if options.replay is not None and _is_derivative(blocks):
-            missing = [item for item in _input_ids(blocks) if self.workspace.find_dataset(item) is None]
+        if options.replay is not None and is_computed(blocks):
+            missing = [item for item in input_ids(blocks) if self.workspace.find_dataset(item) is None]
             if missing and options.replay_if_possible and not options.recursive:
                 remark = (
                     f"not replayed: {', '.join(map(str, missing))} is not in this workspace; "
@@ -122,7 +121,10 @@ class Verifications:
                 )
             else:
                 replayed = self._replay(dataset, blocks, options.replay, show)
-        findings = list(self._input_findings(blocks, verdicts)) if options.recursive else []
+        findings: list[Finding] = []
+        if options.recursive:
+            known = {item: InputVerdict(str(told.dataset.alias), told.ok) for item, told in verdicts.items()}
+            findings += input_findings(input_ids(blocks), known, _not_here)
         if broken is not None and integrity is None:
             findings.append(broken)
         head = blocks[-1].hash if blocks else None
@@ -152,40 +154,20 @@ class Verifications:
 
     def _ordered(self, datasets: Sequence[LocalDataset]) -> list[LocalDataset]:
         """The datasets and all that they are computed from, inputs first, as far as they are here."""
-        done: dict[DatasetId, LocalDataset] = {}
-        begun: set[DatasetId] = set()
-        waiting = [(dataset, False) for dataset in reversed(datasets)]
-        while waiting:
-            dataset, inputs_done = waiting.pop()
-            if inputs_done:
-                done[dataset.id] = dataset
-            elif dataset.id not in begun:
-                begun.add(dataset.id)
-                waiting.append((dataset, True))
-                inputs = reversed(_input_ids(_readable_blocks(dataset)[0]))
-                found = map(self.workspace.find_dataset, inputs)
-                waiting.extend((item, False) for item in found if item is not None)
-        return list(done.values())
+        found = {dataset.id: dataset for dataset in datasets}
 
-    def _input_findings(
-        self, blocks: Sequence[StoredBlock], verdicts: dict[DatasetId, DatasetVerified]
-    ) -> Iterator[Finding]:
-        for item in _input_ids(blocks):
-            verdict = verdicts.get(item)
-            if verdict is None:
-                yield Finding(
-                    "input_not_verified",
-                    Severity.WARNING,
-                    f"The input {item} is not in this workspace; pull it, and verify again.",
-                    (str(item),),
-                )
-            elif not verdict.ok:
-                yield Finding(
-                    "input_not_valid",
-                    Severity.ERROR,
-                    f"The input {verdict.dataset.alias} is not valid itself, or was not verified completely.",
-                    (str(item),),
-                )
+        def inputs(dataset_id: DatasetId) -> Iterator[DatasetId]:
+            for item in input_ids(_readable_blocks(found[dataset_id])[0]):
+                here = found.get(item) or self.workspace.find_dataset(item)
+                if here is not None:
+                    found[item] = here
+                    yield item
+
+        return [found[item] for item in inputs_first(list(found), inputs)]
+
+
+def _not_here(dataset_id: DatasetId) -> str:
+    return f"The input {dataset_id} is not in this workspace; pull it, and verify again."
 
 
 def verify_dataset(
@@ -206,21 +188,6 @@ def _readable_blocks(dataset: LocalDataset) -> tuple[list[StoredBlock], Finding 
     except OdfError as error:
         raise_if_trouble(error)
         return [], Finding.of_error(error)
-
-
-def _is_derivative(blocks: Sequence[StoredBlock]) -> bool:
-    seed: Any = blocks[0].block.event if blocks else None
-    return isinstance(seed, Seed) and seed.dataset_kind is DatasetKind.DERIVATIVE
-
-
-def _input_ids(blocks: Sequence[StoredBlock]) -> list[DatasetId]:
-    """All inputs that the dataset ever had."""
-    found: dict[DatasetId, None] = {}
-    for block in blocks:
-        if isinstance(block.block.event, SetTransform):
-            refs = (item.dataset_ref for item in block.block.event.inputs)
-            found.update(dict.fromkeys(ref for ref in refs if isinstance(ref, DatasetId)))
-    return list(found)
 
 
 def _whole_chains(options: VerificationOptions) -> VerificationOptions:

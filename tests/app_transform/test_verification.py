@@ -19,12 +19,11 @@ def test_a_verdict_is_asked_for_signed_and_shown(ingest_node: IngestNode) -> Non
     made = derive(node, "trusted.odd", {"t": "trusted"}, "SELECT at, id FROM t WHERE id % 2 = 1")
     assert finished(node, made["job"])["state"] == "done"
     assert get(node, "/alice/trusted.odd/verification")[1]["verdict"] == "Unknown"
-    for ids in (range(10), range(10, 20)):
-        assert node.ingest("trusted", csv(*ids))[0] == 200
-        wait(node, lambda last=ids[-1]: [item["id"] for item in node.records("trusted.odd")][-1:] == [last])
+    assert node.ingest("trusted", csv(*range(10)))[0] == 200
+    wait(node, lambda: [item["id"] for item in node.records("trusted.odd")][-1:] == [9])
     status, found = node.post("/alice/trusted.odd/verification")
     assert (status, found["ok"]) == (200, True), (found, node.worker.tell())
-    assert (found["replay"]["steps"], found["replay"]["replayed"]) == (2, 2)
+    assert (found["replay"]["steps"], found["replay"]["replayed"]) == (1, 1)
     seen = get(node, "/alice/trusted.odd/verification")[1]
     assert (seen["verdict"], seen["isCurrent"], seen["isPending"]) == ("Good", True, False)
     statement = _opened(get(node, "/alice/trusted.odd/attestations")[1]["attestations"][0])

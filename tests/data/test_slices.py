@@ -273,6 +273,18 @@ def test_order_and_optionality_do_not_matter() -> None:
     _check(content, describe(content, 0, 3))
 
 
+def test_nulls_that_no_statistics_tell() -> None:
+    """They are met where all columns are read: statistics say what their writer likes."""
+    schema = pa.schema([f.with_nullable(True) if f.name == "city" else f for f in SLICE_SCHEMA])
+    out = io.BytesIO()
+    table = pa.table(records(0, 3) | {"city": ["a", None, "b"]}, schema=schema)
+    pq.write_table(table, out, write_statistics=False)
+    described = describe(out.getvalue(), 0, 3)
+    check_slice(inspect_slice(out), described, _SCHEMA)
+    with pytest.raises(SliceSchemaMismatch, match="city has 1 nulls"):
+        check_slice(inspect_slice(out, hash_rows=10), described, _SCHEMA)
+
+
 def test_required_column_for_an_optional_one() -> None:
     content = _with_field("population", pa.int64(), [1, 2, 3], nullable=False)
     _check(content, describe(content, 0, 3))

@@ -53,7 +53,7 @@ def records(random_: random.Random, start: int, step: int) -> pa.Table:
     numbers: list[int | None] = [None, 5, 7, None, 1 << 20, random_.randrange(1000), None, 3, 4, None]
     count = len(numbers)
     keys = [*"abcd", "left out", *random_.choices("bcd", k=count - 5)]  # a has nothing but nulls
-    minutes = [10 * step + random_.randrange(10) for _ in range(count)]
+    minutes = [10 * step + random_.randrange(-8, 10) for _ in range(count)]  # some for an earlier window
     return pa.table(
         {
             "offset": range(start, start + count),
@@ -84,7 +84,7 @@ class Root:
         with tempfile.TemporaryDirectory() as folder:
             written = write_slice(records(self._random, start, self._steps), Path(folder, "slice"))
             described = written.data_slice
-            moment = Timestamp.from_datetime(EVENT_TIME + timedelta(minutes=10 * self._steps))
+            moment = Timestamp.from_datetime(EVENT_TIME + timedelta(minutes=10 * (self._steps - 2)))
             self.chain.add_data(data_slice=described, watermark=moment)
             name = dict.fromkeys(_refs(self.chain.last), written.path)
             self._workspace.append_blocks(self.dataset, [self.chain.last], name)

@@ -1,26 +1,30 @@
 """An engine that evaluates each request once: replays of copies of one chain ask for the same again."""
 
 import hashlib
+import pickle
 import shutil
-import threading
+import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from odf_core.errors import OdfError
 from odf_core.metadata import TransformSql
 from odf_core.transform.port import Say, StepDone, TableSchema, TransformEngine, ValidQuery
 from odf_core.transform.request import DatasetVocabulary, TransformRequest
+from odf_core.verify.trouble import raise_if_trouble
 
 
 class Remembering:
-    """A `TransformEngine` around a real one; requests are told apart by the contents of their files."""
+    """A `TransformEngine` around a real one; requests are told apart by the contents of their files.
+
+    `folder` may be shared by processes: each answer is a folder of its own, which appears whole.
+    """
 
     def __init__(self, engine: TransformEngine, folder: Path) -> None:
         self.real = engine
         self._folder = folder
-        self._done: dict[str, StepDone | Exception] = {}
-        self._lock = threading.Lock()
-        self.evaluated = 0
+        folder.mkdir(exist_ok=True)
 
     @property
     def name(self) -> str:
@@ -35,17 +39,15 @@ class Remembering:
         return self.real.validate(transform, tables, vocabulary)
 
     def execute(self, request: TransformRequest, say: Say) -> StepDone:
-        key = _key(request)
-        with self._lock:
-            done = self._done.get(key)
-        if done is None:
-            done = self._evaluated(key, request, say)
-        if isinstance(done, Exception):
+        kept = self._folder / _key(request)
+        if not kept.is_dir():
+            self._evaluate(kept, request, say)
+        done: StepDone | OdfError = pickle.loads((kept / "done").read_bytes())
+        if isinstance(done, OdfError):
             raise done
-        for kind, path in (("data", request.new_data_path), ("checkpoint", request.new_checkpoint_path)):
-            kept = self._folder / f"{key}-{kind}"
-            if kept.is_file():
-                shutil.copyfile(kept, path)
+        for name, path in (("data", request.new_data_path), ("checkpoint", request.new_checkpoint_path)):
+            if (kept / name).is_file():
+                shutil.copyfile(kept / name, path)
         return done
 
     def migrate(
@@ -59,21 +61,22 @@ class Remembering:
     ) -> None:
         self.real.migrate(old, new, tables, vocabulary, checkpoint, new_checkpoint)
 
-    def _evaluated(self, key: str, request: TransformRequest, say: Say) -> StepDone | Exception:
+    def _evaluate(self, kept: Path, request: TransformRequest, say: Say) -> None:
+        draft = Path(tempfile.mkdtemp(dir=self._folder))
         asked = replace(
-            request,
-            new_data_path=str(self._folder / f"{key}-data"),
-            new_checkpoint_path=str(self._folder / f"{key}-checkpoint"),
+            request, new_data_path=str(draft / "data"), new_checkpoint_path=str(draft / "checkpoint")
         )
-        done: StepDone | Exception
+        done: StepDone | OdfError
         try:
             done = self.real.execute(asked, say)
-        except Exception as error:
+        except OdfError as error:
+            raise_if_trouble(error)
             done = error
-        with self._lock:
-            self.evaluated += 1
-            self._done[key] = done
-        return done
+        (draft / "done").write_bytes(pickle.dumps(done))
+        try:
+            draft.rename(kept)
+        except OSError:  # another was quicker
+            shutil.rmtree(draft)
 
 
 def _key(request: TransformRequest) -> str:

@@ -10,9 +10,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from odf_core.data import write_slice
+from odf_core.chain.data_rules import last_offset
+from odf_core.data import physical_hash_file, write_slice
 from odf_core.identity import Multihash
 from odf_core.metadata import (
+    AddData,
     Checkpoint,
     DataSlice,
     ExecuteTransform,
@@ -22,7 +24,10 @@ from odf_core.metadata import (
 )
 from odf_core.transfer.client.folder import DatasetFolder
 from odf_core.transform.chains import InputChain
-from odf_core.transform.execute import Target
+from odf_core.transform.commit import recorded_event
+from odf_core.transform.derivation import recorded_steps
+from odf_core.transform.execute import Target, execute_step
+from odf_core.transform.plan import plan_recorded
 from odf_core.verify.findings import ReplayReport
 from odf_core.verify.options import ReplayOptions
 from odf_core.verify.replay import replay
@@ -33,11 +38,15 @@ _numbers = itertools.count()
 
 @dataclass
 class Copy:
-    """A dataset in a folder of its own: its blocks, oldest first, of which any may be changed."""
+    """A dataset in a folder of its own: its blocks, oldest first, of which any may be changed.
+
+    `before_first`: the offset after which it claims to begin.
+    """
 
     path: Path
     blocks: list[MetadataBlock]
     hashes: list[Multihash] = field(default_factory=list)
+    before_first: int | None = None
 
     @property
     def steps(self) -> list[int]:
@@ -64,6 +73,14 @@ class Copy:
         shutil.move(made.path, self.slice_path(made.data_slice))
         return made.data_slice
 
+    def put_as_it_is(self, table: pa.Table, said: DataSlice) -> DataSlice:
+        """A file of these rows, with whatever encoding they have, and the logical hash that `said` tells."""
+        path = self.path / "data" / f"new-{next(_numbers)}"
+        pq.write_table(table, path)
+        made = replace(said, physical_hash=physical_hash_file(path), size=path.stat().st_size)
+        shutil.move(path, self.slice_path(made))
+        return made
+
     def put_checkpoint(self, content: bytes) -> Checkpoint:
         """A checkpoint of this content."""
         made = Checkpoint(physical_hash=Multihash.sha3_256(content), size=len(content))
@@ -71,23 +88,24 @@ class Copy:
         return made
 
     def chained(self) -> list[StoredBlock]:
-        """The blocks with right links, and whatever else they say."""
+        """The blocks with right links and numbers, and whatever else they say."""
         made: list[StoredBlock] = []
-        for block in self.blocks:
-            made.append(make_block(replace(block, prev_block_hash=made[-1].hash if made else None)))
+        for number, block in enumerate(self.blocks):
+            link = made[-1].hash if made else None
+            made.append(make_block(replace(block, prev_block_hash=link, sequence_number=number)))
         return made
 
     def rebuild(self) -> list[StoredBlock]:
         """Links, offsets and what a step repeats of the one before, right again; the head set."""
-        last_offset: int | None = None
+        last = self.before_first
         before: ExecuteTransform | None = None
         for place, block in enumerate(self.blocks):
+            if isinstance(block.event, AddData | ExecuteTransform):
+                self._follow(place, last)
+                last = last_offset(self.event(place))
             if isinstance(block.event, ExecuteTransform):
-                self._follow(place, before, last_offset)
+                self._repeat(place, before)
                 before = self.event(place)
-                last_offset = (
-                    before.prev_offset if before.new_data is None else before.new_data.offset_interval.end
-                )
         made = self.chained()
         self.hashes = [block.hash for block in made]
         for block in made:
@@ -95,22 +113,26 @@ class Copy:
         (self.path / "refs" / "head").write_text(str(made[-1].hash))
         return made
 
-    def _follow(self, place: int, before: ExecuteTransform | None, last_offset: int | None) -> None:
-        event = self.event(place)
-        data, start = event.new_data, 0 if last_offset is None else last_offset + 1
+    def _follow(self, place: int, last: int | None) -> None:
+        """Offsets go on from the last one."""
+        data, start = self.event(place).new_data, 0 if last is None else last + 1
         if data is not None and data.offset_interval.start != start:
             table = self.table(place)
-            data = self.put(
-                table.set_column(
-                    0, table.schema.field(0), pa.array(range(start, start + len(table)), pa.int64())
-                )
-            )
-        inputs = event.query_inputs
-        if before is not None:
-            inputs = tuple(
-                _continued(item, last) for item, last in zip(inputs, before.query_inputs, strict=True)
-            )
-        self.change(place, prev_offset=last_offset, new_data=data, query_inputs=inputs)
+            offsets = pa.array(range(start, start + len(table)), pa.int64())
+            data = self.put(table.set_column(0, table.schema.field(0), offsets))
+        self.change(place, prev_offset=last, new_data=data)
+
+    def _repeat(self, place: int, before: ExecuteTransform | None) -> None:
+        """A step goes on from where the one before has ended, and from its checkpoint."""
+        if before is None:
+            return
+        pairs = zip(self.event(place).query_inputs, before.query_inputs, strict=True)
+        known = before.new_checkpoint
+        self.change(
+            place,
+            query_inputs=tuple(_continued(item, last) for item, last in pairs),
+            prev_checkpoint=None if known is None else known.physical_hash,
+        )
 
 
 def _continued(item: Any, last: Any) -> Any:
@@ -147,25 +169,53 @@ class World:
         dataset = self.workspace.dataset(dataset_id)
         return InputChain(dataset.id, str(dataset.alias), list(dataset.folder.walk())[::-1])
 
+    def fit(self, name: str, copy: Copy, places: list[int]) -> None:
+        """These steps of a copy as they come out of what the copy now says before them."""
+        for place in places:
+            before = copy.rebuild()
+            (step,) = [item for item in recorded_steps(before) if item.block.hash == before[place].hash]
+            inputs = [self.chain(item.dataset_id) for item in step.event.query_inputs]
+            planned = plan_recorded(step.before, step.event, inputs, changed_since=step.changed_since)
+            target = Target(self.datasets[name].id, name)
+            moment = step.block.block.system_time
+            folder = self.folder / f"fit-{next(_numbers)}"
+            folder.mkdir()
+            locate = self._locate(name, copy.path)
+            done = execute_step(planned, target, self.engine, moment, locate, folder)
+            event = recorded_event(done)
+            if done.data is not None:
+                shutil.copy(done.data.path, copy.slice_path(done.data.data_slice))
+            if done.checkpoint is not None:
+                copy.put_checkpoint(done.checkpoint_path.read_bytes())
+            copy.blocks[place] = replace(copy.blocks[place], event=event)
+
+    def _workdir(self) -> Path:
+        path = self.folder / f"work-{next(_numbers)}"
+        path.mkdir()
+        return path
+
+    def _locate(self, name: str, path: Path | None) -> Callable[[Any, Any], Path]:
+        dataset = self.datasets[name]
+        folder = dataset.folder if path is None else DatasetFolder(path)
+
+        def locate(dataset_id: Any, ref: Any) -> Path:
+            of = folder if dataset_id == dataset.id else self.workspace.dataset(dataset_id).folder
+            return of.object_path(ref)
+
+        return locate
+
     def replay(
         self, name: str, path: Path | None = None, choose: Callable | None = None, **options: Any
     ) -> ReplayReport:
         """The replay of a dataset, or of a copy of it in `path`."""
         dataset = self.datasets[name]
         folder = dataset.folder if path is None else DatasetFolder(path)
-
-        def locate(dataset_id, ref):
-            of = folder if dataset_id == dataset.id else self.workspace.dataset(dataset_id).folder
-            return of.object_path(ref)
-
-        workdir = self.folder / f"work-{next(_numbers)}"
-        workdir.mkdir()
         return replay(
             Target(dataset.id, name),
             list(folder.walk())[::-1],
             self.chain,
             choose or (lambda transform: self.engine),
-            locate,
-            workdir,
+            self._locate(name, path),
+            self._workdir(),
             ReplayOptions(**options),
         )

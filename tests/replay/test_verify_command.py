@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from odf_core.metadata import SqlQueryStep, TransformSql
+from odf_core.metadata import DatasetKind, SqlQueryStep, TransformSql
 from odf_core.verify import ReplayOptions
 from odf_core.workspace import Workspace
+from odf_core.workspace.transforms import Transforms
 from odf_core.workspace.verification import VerificationOptions, Verifications
 from tests.cli.conftest import odf
-from tests.replay.derived_chain import derivative
+from tests.replay.derived_chain import clock, derivative
 from tests.spark_fixture import spark_environment
 
 __all__ = ["odf"]
@@ -114,6 +115,37 @@ def test_a_lie_upstream(odf, work, tampered):
     assert (root["ok"], stateless["ok"], second["ok"]) == (True, False, False)
     assert root["replay"] is None
     assert [finding["code"] for finding in second["findings"]] == ["input_not_valid"]
+
+
+def test_an_input_that_was_replaced_by_a_lie(odf, work, world, tampered):
+    """What is computed from it is honest, and so is valid by itself."""
+    spark = TransformSql(
+        engine="spark",
+        version=world.engine.version(),
+        queries=(SqlQueryStep(query="select event_time, k from stateless"),),
+    )
+    second = derivative(work, "second", spark, work.dataset("stateless"))
+    Transforms(work, lambda transform: world.engine, clock()).update(second.id)
+    assert odf("verify", "second").code == 0
+    ran = odf("verify", "second", "--recursive", "-o", "json")
+    assert ran.code == 7
+    root, stateless, second = ran.json
+    assert (root["ok"], stateless["ok"], second["ok"]) == (True, False, False)
+    assert [finding["block"] for finding in stateless["findings"]] == [tampered]
+    assert (second["replay"]["ok"], second["replay"]["replayed"]) == (True, 1)
+
+
+def test_steps_count_whatever_the_seed_says(odf, work, world):
+    """A chain may begin as that of a root dataset and have steps nonetheless."""
+    copy = world.copy("stateless")
+    copy.change(0, dataset_kind=DatasetKind.ROOT)
+    place = copy.steps[1]
+    copy.change(place, new_data=None)
+    copy.rebuild()
+    put(work, "stateless", copy)
+    ran = odf("verify", "stateless", "-o", "json")
+    assert (ran.code, ran.json[0]["replay"]["steps"]) == (7, 6)
+    assert ran.json[0]["findings"][0]["block"] == str(copy.hashes[place])
 
 
 def test_an_input_that_is_not_here(odf, work):

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from app.settings import Settings
+from app.transform.engines import engines_of
 from odf_core.engines.datafusion.transform import DataFusionTransforms
 from odf_core.engines.installed import InstalledEngines
 from odf_core.metadata import SqlQueryStep, TransformSql
@@ -77,6 +79,29 @@ def test_a_version_that_gives_the_same_replaces_another(tmp_path):
         choose_equivalent(ENGINES.choose, workspace.root, dataset.id, [stranger])(
             TransformSql(engine="datafusion", version=OLD)
         )
+
+
+def test_a_node_believes_whom_its_operator_names(tmp_path):
+    workspace, dataset, _ = made(tmp_path, OldEngine(), OLD, steps=1)
+    key, version = own_key(tmp_path / "key"), ENGINES.named("datafusion").version()
+    Deprecations(workspace, ENGINES.choose, key).run("derived", version)
+    wanted = TransformSql(engine="datafusion", version=OLD)
+
+    def chosen(**given):
+        return engines_of(Settings(transform=given), ENGINES.choose, dataset.id)(wanted)
+
+    signer, stranger = (did_of(item).to_did_key() for item in (key, own_key(tmp_path / "other")))
+    trusting = chosen(equivalences_dir=workspace.root, trusted_keys=[stranger, signer])
+    assert trusting.version() == version
+    for given in (
+        {"equivalences_dir": workspace.root, "trusted_keys": [stranger]},
+        {"equivalences_dir": workspace.root},
+        {"trusted_keys": [signer]},
+    ):
+        with pytest.raises(EngineNotInstalled):
+            chosen(**given)
+    with pytest.raises(ValueError, match="did:key"):
+        Settings(transform={"trusted_keys": ["somebody"]})
 
 
 def test_a_version_that_gives_something_else_is_told(tmp_path):

@@ -1,5 +1,6 @@
 """Slices compared as tables: what the logical hash and `==` do not tell apart."""
 
+import base64
 import math
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -79,6 +80,20 @@ def test_one_row_that_differs_is_found(compare, kind, one, two, place):
     others = [*values[:place], two, *values[place + 1 :]]
     found = compare(values, others, kind, row_group_size=9)
     assert [row.row for row in found.rows] == [place]
+
+
+def test_a_day_with_a_rest_is_another_one(tmp_path):
+    """Days may be kept as milliseconds; what is left over a whole day is no reason to stop."""
+    days, milliseconds = tmp_path / "days", tmp_path / "milliseconds"
+    pq.write_table(pa.table({"c": pa.array([1, 2], pa.date32())}), days)
+    hint = pa.schema([pa.field("c", pa.date64())]).serialize().to_pybytes()
+    plain = pa.table({"c": pa.array([86_400_000, 172_800_001], pa.int64())})
+    with pq.ParquetWriter(milliseconds, plain.schema, store_schema=False) as writer:
+        writer.write_table(plain)
+        writer.add_key_value_metadata({"ARROW:schema": base64.b64encode(hint).decode()})
+    for one, two in ((days, milliseconds), (milliseconds, days)):
+        (row,) = compare_slices(one, two, most=5, limits=Limits()).rows
+        assert row.row == 1
 
 
 def test_a_null_that_moves(compare):

@@ -24,7 +24,8 @@ class SliceFacts:
     `num_rows` counts the rows that were read, `size` the bytes of the file. `first_offset` and
     `last_offset` are None without rows and where there is no integer offset column. `arrow_schema` is the
     `pa.Schema` that the deployed implementation would see in the file. `null_counts` holds, by name of
-    column, the nulls of columns of the file's top level, as its statistics tell them; no entry: not told.
+    column, the nulls of columns of the file's top level: counted where all columns were read, else as its
+    statistics tell them; no entry: not told.
     `logical_hash` is that of the rows, the error where a column has none, None where it was not asked for.
     """
 

@@ -44,7 +44,8 @@ def inspect_slice(
             schema = reference_schema(parquet.file)
             offsets = _Offsets(vocabulary.offset_column, schema)
             is_hashed = hash_rows is not None and parquet.footer.num_rows <= hash_rows
-            logical_hash = _read_all(parquet, schema, offsets, threads) if is_hashed else None
+            nulls: dict[str, int] = {}
+            logical_hash = _read_all(parquet, schema, offsets, nulls, threads) if is_hashed else None
             if not is_hashed:
                 _read_offsets(parquet, offsets)
             return SliceFacts(
@@ -54,7 +55,7 @@ def inspect_slice(
                 last_offset=offsets.last,
                 offset_fault=offsets.fault,
                 arrow_schema=schema,
-                null_counts=_null_counts(parquet.footer),
+                null_counts=nulls if is_hashed else _null_counts(parquet.footer),
                 logical_hash=logical_hash,
             )
         except InvalidDataFile as error:
@@ -117,11 +118,11 @@ def _read_offsets(parquet: OpenParquet, offsets: _Offsets) -> None:
 
 
 def _read_all(
-    parquet: OpenParquet, schema: Any, offsets: _Offsets, threads: int | None
+    parquet: OpenParquet, schema: Any, offsets: _Offsets, nulls: dict[str, int], threads: int | None
 ) -> Multihash | UnsupportedLogicalHashType:
-    """Offsets and logical hash; where a column has no logical hash the offsets all the same."""
+    """Offsets, nulls and logical hash; where a column has no logical hash the others all the same."""
     count = threads if threads is not None else os.cpu_count() or 1
-    batches = offsets.watch(reference_batches(parquet, schema, threads=count))
+    batches = _counted(offsets.watch(reference_batches(parquet, schema, threads=count)), nulls)
     found: Multihash | UnsupportedLogicalHashType
     try:
         found = hash_rows_of(parquet, schema, batches, threads=count)
@@ -142,6 +143,14 @@ def _check_count(parquet: OpenParquet, offsets: _Offsets) -> None:
         raise InvalidDataFile(
             f"Its footer declares {parquet.footer.num_rows} rows, but {offsets.count} are there."
         )
+
+
+def _counted(batches: Iterable[Any], nulls: dict[str, int]) -> Iterator[Any]:
+    """The same batches; their nulls are added up, since statistics say what their writer liked."""
+    for batch in batches:
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            nulls[name] = nulls.get(name, 0) + column.null_count
+        yield batch
 
 
 def _null_counts(footer: Footer) -> dict[str, int]:
