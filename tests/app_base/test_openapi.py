@@ -50,7 +50,7 @@ def check_operation(operation: Any) -> None:
     """A few made-up requests: no 5xx, and every answer as the document has it."""
 
     @settings(
-        max_examples=6,
+        max_examples=4,
         derandomize=True,
         suppress_health_check=list(HealthCheck),
         database=None,

@@ -72,8 +72,8 @@ def test_what_is_no_query_over_datasets(table: Table, sql: str, error: type[Exce
 
 def test_a_query_that_wants_too_much_is_ended(table: Table) -> None:
     forever = "SELECT count(*) FROM generate_series(1, 9000000000000)"
-    with pytest.raises(EngineTimeout, match="longer than 5 s"):
-        ask(table, forever, DataFusionQueries(DataFusionOptions(seconds=5)))
+    with pytest.raises(EngineTimeout, match="longer than 1 s"):
+        ask(table, forever, DataFusionQueries(DataFusionOptions(seconds=1)))
     greedy = "SELECT array_agg(value) FROM generate_series(1, 9000000000)"
     with pytest.raises((QueryInvalid, EngineDied)):
         ask(table, greedy, DataFusionQueries(DataFusionOptions(seconds=60, memory_bytes=1 << 30)))

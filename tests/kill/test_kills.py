@@ -24,7 +24,7 @@ from tests.scripted.deployed import Remote
 from tests.scripted.folder import Folder
 from tests.scripted.websocket import RawWebSocket
 
-KILLS = int(os.environ.get("ODF_TEST_KILLS", "4"))
+KILLS = int(os.environ.get("ODF_TEST_KILLS", "3"))
 SEED = int(os.environ.get("ODF_TEST_SEED") or random.SystemRandom().randrange(1 << 32))
 LONGEST_LIFE_SECONDS = 0.8
 PUSHERS = 2
