@@ -72,7 +72,7 @@ SHAPES = {
 }
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600 if os.environ.get("ODF_TEST_FULL") else 900)]
 SECOND = "select k, max(event_time) as event_time, sum(n) as s from middle group by k"
-EXAMPLES = 300 if os.environ.get("ODF_TEST_FULL") else 30
+EXAMPLES, MOST_CUTS = (300, 3) if os.environ.get("ODF_TEST_FULL") else (30, 2)
 CONFS = (
     {"spark.sql.shuffle.partitions": "1", "spark.sql.adaptive.enabled": "false"},
     {"spark.sql.shuffle.partitions": "2", "spark.sql.adaptive.enabled": "true"},
@@ -133,7 +133,7 @@ def run(transforms, place, shape, steps, marks, conf, small):
 def test_any_division_gives_the_same(transforms, place, data):
     shape = data.draw(st.sampled_from(sorted(SHAPES)))
     history = data.draw(HISTORIES)
-    cuts = data.draw(st.sets(st.integers(0, len(history)), max_size=3))
+    cuts = data.draw(st.sets(st.integers(0, len(history)), max_size=MOST_CUTS))
     steps = divided(history, cuts)
     marks = watermarks(steps)
     told = run(transforms, place, shape, steps, marks, CONFS[0], True)
